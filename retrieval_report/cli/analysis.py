@@ -208,7 +208,14 @@ def history(data: InputFiles, output: Output, pattern: str, **settings: object) 
     )
 
 
-@cli.command(epilog=EXIT_CODES, columns=explained("profile", TIED))
+@cli.command(
+    epilog=EXIT_CODES,
+    columns=[
+        *explained("profile", TIED),
+        ("judged@k", "share of judged items among the first k"),
+        ("rbp_residual(…)@k", "weight of the ranks that judgements leave open"),
+    ],
+)
 @data_options()
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
@@ -462,7 +469,7 @@ def _audit_text(table: pl.DataFrame, everything: bool, health: pl.DataFrame) -> 
         return _audit_table(rows, columns)
     evaluator = ["metric", "cutoff", "system", "version", "call", "definition"]
     in_order = {"nulls_last": True, "maintain_order": True}
-    rows = rows.sort(furthest_off, descending=True, **in_order)
+    rows = rows.sort(furthest_off, "expected", descending=True, **in_order)
     rows = rows.group_by(evaluator, maintain_order=True).first()
     measures = table.select(MEASURE).unique(maintain_order=True).with_row_index("measure")
     is_sound = (pl.col("same_winner") != "no").fill_null(True)
@@ -479,8 +486,8 @@ def _audit_text(table: pl.DataFrame, everything: bool, health: pl.DataFrame) -> 
         f"{_audit_table(rows, AUDITED)}{doubt_text}\n\n"
         "winner: whom the evaluator names as best; same_winner: whether it alone is also best by the mean "
         "over all orders, by the evaluator's own definition; model: the one whose score the evaluator's "
-        "order inside ties moves most. Lists are taken as complete, as evaluators take them. --all prints "
-        "all models, versions and calls."
+        "order inside ties moves most, or the best where it moves none. Lists are taken as complete, as "
+        "evaluators take them. --all prints all models, versions and calls."
     )
 
 

@@ -11,13 +11,13 @@ import click
 from retrieval_report.cli.files import add_all, file_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import (
-    cluster_option,
     dataset_option,
     decision_options,
     labels_option,
     replicate_option,
     setting,
     settled,
+    study_cluster_option,
     was_given,
 )
 from retrieval_report.contracts.arguments import known_of
@@ -55,7 +55,7 @@ controls = add_all(
 @file_options("judgements", "queries", "columns", "name_by", "judge", "labels_as_rankings")
 @replicate_option
 @dataset_option
-@cluster_option
+@study_cluster_option
 @labels_option
 @decision_options
 @setting("truncated", default=None)

@@ -368,15 +368,20 @@ class Output:
         files: Sequence[str | Path] | None = None,
         latex: Callable[[], str] = str,
         notices: Callable[[], Sequence[str]] = tuple,
+        instead: Sequence[str] = (),
     ) -> None:
         """Write frames as CSV under these names, unless an engine has written files, and print them
         as JSON (arrays of rows, in which NaN is null, and what has to be known before any number),
         or the texts with notices below. What may be wrong with the data is the first frame, and
-        decides on the exit code.
+        decides on the exit code. Frames named ``instead`` that an earlier run has written, and this
+        one does not, are removed.
         """
         frames = {"health": health, **frames} if health.height else frames
         if files is None:
-            files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
+            old = [f"{name}.csv" for name in instead if name not in frames]
+            files = self.write(
+                {f"{name}.csv": frame for name, frame in frames.items()}, instead=old
+            )
         if self.latex:
             click.echo(latex(), nl=False)
         elif self.as_json:

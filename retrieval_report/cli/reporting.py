@@ -182,6 +182,7 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
     ]
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ["health", *names]))
     study = study_of(data, settings)
+    old = ["health", *names]
     if settings["margin"] is None:
         names.remove("no_worse")
     frames = {name: frame for name in names if (frame := getattr(study, name)).width}
@@ -203,7 +204,12 @@ def leaderboard(data: InputFiles, output: Output, **settings: Any) -> None:
         if best.height < scale.height:
             texts.append("The grades of all models, by every measure, are in the files of --out.")
     output.show(
-        frames, *texts, health=study.health, latex=study.to_latex, notices=lambda: study.notices
+        frames,
+        *texts,
+        health=study.health,
+        latex=study.to_latex,
+        notices=lambda: study.notices,
+        instead=old,
     )
 
 

@@ -82,12 +82,19 @@ like_option = setting("like", metavar="SYSTEM")
 study_options = add_all(
     [*(setting for name, setting in SETTINGS.items() if name != "policies"), like_option]
 )
-cluster_option = click.option(
-    "--cluster",
-    metavar="COLUMN",
-    help="Column of --queries that says which queries belong together, such as topic. Tests and "
-    "intervals then count its values, not single queries, but for segments and thresholds.",
-)
+
+
+def _cluster_option(but: str = "") -> Addition:
+    return click.option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Column of --queries that says which queries belong together, such as topic. Tests "
+        f"and intervals then count its values, not single queries{but}.",
+    )
+
+
+cluster_option = _cluster_option()
+study_cluster_option = _cluster_option(", but for segments and thresholds")
 replicate_option = click.option(
     "--replicates",
     "--replicate",
@@ -122,7 +129,7 @@ question_options = add_all([
                                                 "have another winner."),
     decision_options,
     correction_option,
-    cluster_option,
+    study_cluster_option,
 ])  # fmt: skip
 
 

@@ -418,6 +418,8 @@ def _check_runs(
             ]
             if len(one_sided):
                 cure = "search the missing ones, or leave them out of both runs and the judgements"
+                if not answered["query"].is_duplicated().any():
+                    cure = "make the ids of their queries agree"
                 if _is_swapped(runs):
                     cure = "those of one are ids of items in the other: are its columns of queries and items swapped?"
                 total = with_number(answered.filter(model=role).height, "query")

@@ -270,7 +270,8 @@ history: stats.history
   p_tie | | | probability that a random tie order turns the step from the version before around;
       'level' if the expected means are equal
   p_tie_high
-  marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
+  marked | flag | Marked | whether neither tie order nor the choice of queries explains the step;
+      empty: not known, as of lists that may be cut
   since_first | signed | Since the first | value minus that of the first version, on the queries of
       both; empty for the first two versions, of which the second has it as its difference
   first_p | chance | p (first) | p-value of that difference, corrected by Holm for all comparisons

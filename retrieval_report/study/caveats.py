@@ -97,7 +97,8 @@ def notices(
     ... }
     >>> summary = summarise(evaluate(rankings, metrics="precision@2"))
     >>> notices(summary)
-    ('precision@2 is an estimate: lists may be cut. If the lists are complete, pass truncated="no".',)
+    ('precision@2 is an estimate: lists may be cut. Retrieve deeper, or pass truncated="no" if they
+    are complete.',)
     >>> notices(summary, truncated_lists(rankings, cutoffs=2, truncated="within_tie"))
     ('precision@2 is an estimate: lists may be cut. Retrieve deeper: ties suggest at least 10 items.',)
     """
@@ -227,6 +228,8 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
             else f"Pass judgements{advice(', or {} if complete', _truncated('no'))}"
         )
     if not is_cut:
+        if ends.is_empty():  # of which nothing is known
+            return "Retrieve deeper" + advice(", or pass {} if they are complete", _truncated("no"))
         return advice("If the lists are complete, pass {}", _truncated("no"))
     reached = ends.filter(pl.col("open_share") > 0)
     is_deep = pl.col("sufficient_depth") <= pl.col("longest")

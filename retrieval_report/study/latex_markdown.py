@@ -17,6 +17,7 @@ from retrieval_report.comparison.verdicts import (
     is_significant,
 )
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.checks import check_choice
 from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import measure_texts
 from retrieval_report.study.caveats import POOLED, any_cut, named_tests
@@ -44,7 +45,7 @@ NOTE = (
     "Expected mean over all orders inside ties ± its exact standard deviation under random tie "
     "order; highest in bold. "
     "*: significantly below the highest{tested}. ~: whether it is below the highest depends on tie "
-    "order."
+    "order{missing}."
 )
 OPEN = (
     " Where items may be missing from the lists, the mean is an estimate, and brackets hold its "
@@ -96,6 +97,8 @@ def _rows(study: Study | Report, name: Write, cell: Write, bold: str) -> list[li
     """Return the heading, with measures in the requested order, and the models by the headline
     measure, highest first; what writes names, means, and the highest means, is given.
     """
+    if study.summary.height:
+        check_choice("policies", "expected", study.summary["policy"].unique().sort().to_list())
     expected = study.summary.filter(policy="expected")
     measures = expected.select("metric", "cutoff").unique(maintain_order=True).rows()
     columns = [_column(study, at_measure(*measure), cell, bold) for measure in measures]
@@ -146,7 +149,10 @@ def _marks(against: list[Named]) -> str:
 def _note(study: Study | Report) -> str:
     pooled = study.summary["pooled"].any()
     tests = named_tests(study.comparison)
-    note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
+    note = NOTE.format(
+        tested=f" ({SIGNIFICANT}; {tests})" if tests else "",
+        missing=" or on missing items" if (study.flips["verdict"] == CUT).any() else "",
+    )
     note += UNCHECKED if study.health["serious"].any() else ""
     note += OPEN if pooled or any_cut(study.summary) else ""
     return f"{note} {POOLED}" if pooled else note

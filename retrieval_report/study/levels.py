@@ -29,7 +29,7 @@ from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import merge_repeats, with_model
-from retrieval_report.contracts.options import Options, options_with
+from retrieval_report.contracts.options import BETWEEN_TIES, NO, Options, options_with
 from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import Checked
 from retrieval_report.engines.summary import weighed
@@ -412,6 +412,8 @@ class LevelledStudy:
 
         how: Named = {"k": k, "vote": vote, "tied_votes": tied_votes}
         rows = self._of_models(self._retrieved)
+        if self._data.options.get("truncated") in (NO, BETWEEN_TIES):
+            how["truncated"] = self._data.options["truncated"]
         return knn(rows, labels, queries=self._given()["queries"], **how)
 
     @answer

@@ -910,12 +910,10 @@ class Study(LevelledStudy):
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
-        self.under("expected")  # which it shows
         return markdown_table(self)
 
     def to_latex(self) -> str:
         """Return the leaderboard of all measures as a LaTeX table."""
-        self.under("expected")
         return latex_table(self)
 
     def __repr__(self) -> str:

@@ -104,13 +104,13 @@ def three_table(study: Study, most: int | None = None) -> str:
     >>> lists = {"a": {"q": {"x": 2, "y": 1}}, "b": tie, "copy of b": tie}
     >>> study = Study(lists, "rr", judgements={"q": {"x": 1}}, truncated="no")
     >>> three_table(study, 1).splitlines()[-1]
-    '… and 2 more models in the report'
+    '… and 2 more models'
     """
     rows = three_rows(study.headline.three_scores, study.measures[0])
     table = [frame_table(with_shown_ranks(rows).head(most or rows.height), COLUMNS)]
     if most and rows.height > most:
         rest = int(rows[most:]["row_models"].list.len().sum())
-        table.append(f"… and {with_number(rest, 'more model')} in the report")
+        table.append(f"… and {with_number(rest, 'more model')}")
     winner = filter(None, [visible(_winner(study))])
     return "\n".join([*winner, *(table if is_moved(rows) else [])])
 

@@ -24,7 +24,7 @@ from retrieval_report.contracts.errors import ColumnError, KeyMismatchError, Par
 from retrieval_report.contracts.frames import (
     check_table,
 )
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import ENDS, NO, WITHIN_TIE, Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
 from retrieval_report.contracts.wording import advice, setting
@@ -125,6 +125,7 @@ def knn(
     k: int = 1,
     vote: str = "majority",
     tied_votes: str = "first",
+    truncated: str = WITHIN_TIE,
 ) -> NearestLabels:
     """Predict the label of every query from its k nearest items, exactly under ties.
 
@@ -152,6 +153,9 @@ def knn(
         Which of the labels with the most votes wins: "first" in sorted order, as in scikit-learn's
         KNeighborsClassifier; "nearest", that of the nearest item, as in TF Similarity's
         MatchMajorityVote; or one at "random".
+    truncated
+        How lists end: "within_tie" if their last tie may be cut, "between_ties" if it is whole,
+        "no" if they hold all items. It changes nothing but the warning.
 
     Returns
     -------
@@ -184,7 +188,7 @@ def knn(
     Warns
     -----
     RetrievalReportWarning
-        A list ends, before it holds all items that have labels, inside a tie that votes.
+        A list that may go on ends in a tie that votes, or before k items.
 
     Examples
     --------
@@ -205,6 +209,7 @@ def knn(
     k = check_whole("k", k, 1)
     check_choice("vote", vote, VOTES)
     check_choice("tied_votes", tied_votes, TIED_VOTES)
+    check_choice("truncated", truncated, ENDS)
     truth = _truth(queries)
     judged, names, labelled = _labelled(rankings, labels)
     rows = count_cells(judged)
@@ -223,7 +228,8 @@ def knn(
         )
     ties = _ties(rows, judged.order)
     k = 1 if vote == "nearest" else min(k, int(ties["count"].sum()))
-    _warn_cut(ties, k, len(labelled))
+    if truncated != NO:
+        _warn_cut(ties, k, len(labelled), "before" if truncated == WITHIN_TIE else "count")
     lists = rows.select("model").unique().join(truth, how="cross")
     chances = join_left(lists, _predicted(ties, k, tied_votes), KEYS).sort(*KEYS, "predicted")
     chances = chances.with_columns(CHANCE.fill_null(1.0))
@@ -296,16 +302,19 @@ def _ties(cells: pl.DataFrame, order: str) -> pl.DataFrame:
     ).with_columns(pl.min("before").over(tie))
 
 
-def _warn_cut(ties: pl.DataFrame, k: int, collection: int) -> None:
-    """Warn if a list that may go on ends in a tie of which some items vote."""
+def _warn_cut(ties: pl.DataFrame, k: int, collection: int, known: str) -> None:
+    """Warn if a list that may go on ends in a tie of which some items vote; ``known`` are the items
+    ``before`` this tie, or, where it is whole, their ``count``.
+    """
     ends = ties.group_by(KEYS).agg(pl.max("before"), pl.sum("count")).sort(KEYS)
     # A query that is itself an item is often left out.
-    cut = ends.filter(pl.col("before") < k, pl.col("count") < collection - 1)
+    cut = ends.filter(pl.col(known) < k, pl.col("count") < collection - 1)
     if cut.height:
         model, query = cut.row(0)[:2]
         warn(
             f"rankings: {with_number(cut.height, 'list')} may lack items that vote, first that of "
-            f"query {query!r} and model {model!r}: it ends in or before the tie of the k-th item "
+            f"query {query!r} and model {model!r}: it ends {'in or ' * (known == 'before')}before "
+            "the tie of the k-th item "
             f"(k={k}) and holds fewer than the {collection} items that have labels; search deeper"
         )
 
