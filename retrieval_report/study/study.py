@@ -71,7 +71,7 @@ from retrieval_report.study.terminal import summary_table, visible
 from retrieval_report.study.three_tables import three_html, three_table
 from retrieval_report.study.verdict import ranked_means, verdict
 from retrieval_report.study.write import save_report
-from retrieval_report.systems.audit import audit
+from retrieval_report.systems.audit import audit, nameless
 from retrieval_report.ties.coverage import coverage_means
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.ties.grading_scale import grading_scale
@@ -671,16 +671,14 @@ class Study(LevelledStudy):
             return self._sound.audit
         request = self._data.asked
         measure_names = self._data.measures
-        selected = [measure for measure in measure_names if measure_names[measure] in self.measures]
+        wanted = [measure for measure in measure_names if measure_names[measure] in self.measures]
         if self._view.measures is not None:
-            metrics = {metric for metric, _ in selected}
+            metrics = {metric for metric, _ in wanted}
             records = [record for record, _ in parse_metrics(**request) if str(record) in metrics]
             request = {"measures": records, "cutoffs": self._cutoffs}
         frames = {"rankings": self.judged} if self._view.models is None else self._frames_alone()
-        rows = at_measures(selected, audit(**frames, **request, **self._only(AUDIT_OPTIONS)))
-        # Of models without a verdict none is best.
-        best = pl.col("winner", "exact_winner", "same_winner")
-        return rows.with_columns(pl.when(not self.suspects).then(best))
+        rows = at_measures(wanted, audit(**frames, **request, **self._only(AUDIT_OPTIONS)))
+        return nameless(rows) if self.suspects else rows
 
     @answer
     def queries(self) -> pl.DataFrame:
