@@ -177,7 +177,7 @@ def _lead(
     pair = leading_pair(flips, *names)
     equal = _leaders(ranked, "expected")
     if pair["unpaired"] and len(equal) < 3:
-        others = {} if len(equal) == 2 else _unsafe_others(names, after, flips, its, identical)
+        others = {} if len(equal) == 2 else _unsafe_others(names[:1], after, flips, its, identical)
         own = [] if pair["value_a"] is None else [OWN_QUERIES]
         return pair["verdict"], [_on_paired(pair, measure), _safety(pair), *own, *others.values()]
     if len(equal) > 1:
