@@ -12,6 +12,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.study.by_cutoff import cutoffs_sentence
 from retrieval_report.study.caveats import (
+    OPPOSITE,
     health_sentences,
     joined_hints,
     more_findings,
@@ -60,7 +61,9 @@ def render_html(
     winners = winner_sentences(audit, means, "" if is_one else report.measure)
     hints = joined_hints(report.hints)
     health, more_health = split_findings(health_sentences(report.health))
-    misleading = bool(audit.height and audit["same_winner"].eq(False).any())
+    wrong = set(audit.filter(same_winner=False)["system"]) if audit.height else set[str]()
+    # Of the two whose numbers `printed` has; otherwise those that do are named.
+    misleading = not wrong.isdisjoint(OPPOSITE)
     return (
         environment()
         .get_template("report.html")
@@ -74,7 +77,7 @@ def render_html(
             depths=cutoffs_sentence(report.by_cutoff),
             not_audited=not_audited(report.parameters),
             misleading=misleading,
-            accidents=() if report.printed else winners[:misleading],
+            accidents=() if misleading and report.printed else winners[: bool(wrong)],
             most_audited=MOST_AUDITED,
             tables=report_tables(report),
             hints=hints[:HINTS],
