@@ -51,6 +51,7 @@ SAFE_BUT = (
     "Safe here: one new draw of the source reverses the lead with a probability of at most "
     f"{verdicts.TIE_RISK:g}. That does not make the difference significant."
 )
+TOO_FEW_BECAUSE = "Too few to tell: unless six queries (or clusters of them) differ, no difference is significant."
 # Verdicts of a pair that is never safe, whatever is varied: by chance, or by an estimate.
 UNSAFE = verdicts.AT_RANDOM, verdicts.CUT
 ONE_AT_RANDOM = "one model at random"  # not the tie order
@@ -59,14 +60,18 @@ NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own lab
 
 def reversals(study: Study) -> pl.DataFrame:
     """Return the rows of a study that has its headline measure alone; none if no two models have
-    an expected mean. A model whose data must be checked first is none of them.
+    an expected mean, or if the first two are equal: whatever the tie order, or by the same lists. A
+    model whose data must be checked first is none of them.
     """
     suspects = study.suspects
     study = study._sound
     ranked = ranked_means(study.summary, study.metric, study.cutoff, study.identical, suspects)
+    none = pl.DataFrame(schema=schema("reversals"))
     if len(ranked) < 2:
-        return pl.DataFrame(schema=schema("reversals"))
+        return none
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
+    if pair["verdict"] == verdicts.EQUAL:
+        return none
     level = equal_means(pair["value_a"], pair["value_b"])
     by_chance = not {pair["model_a"], pair["model_b"]}.isdisjoint(study.at_random)
     is_cut = pair["verdict"] == verdicts.CUT
@@ -267,6 +272,8 @@ def reversals_note(frame: pl.DataFrame, *, advise: bool = False) -> str:
         meaning = SIGNIFICANT_BUT
     elif queries.filter(~is_significant, verdict=verdicts.SAFE).height:
         meaning = SAFE_BUT
+    elif queries.filter(verdict=verdicts.TOO_FEW).height:
+        meaning = TOO_FEW_BECAUSE
     others = f"Not varied: {', '.join(parts)}." if parts else ""
     return " ".join(filter(None, [meaning, others]))
 
@@ -277,13 +284,13 @@ def title(frame: pl.DataFrame) -> str:
     >>> title(pl.DataFrame({"model_a": ["new"], "model_b": ["old"], "verdict": ["safe"]}))
     'What could turn the lead of new over old around'
     >>> title(pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "verdict": [verdicts.EQUAL]}))
-    'What could put a or b ahead'
+    'What could set a and b apart'
     """
     if frame.is_empty():
         return "What could turn the lead around"
     first, second = map(model_text, frame.select("model_a", "model_b").row(0))
     if verdicts.EQUAL in frame["verdict"]:
-        return f"What could put {first} or {second} ahead"
+        return f"What could set {first} and {second} apart"
     return f"What could turn the lead of {first} over {second} around"
 
 

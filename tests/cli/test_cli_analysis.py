@@ -52,7 +52,7 @@ def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Pat
     ]
     path.write_text("\n".join(["model,query,item,distance,relevance", *rows, ""]))
     result = run(f"compare {path} --metrics recall@4,rr@1")
-    first, second = result.output.split("\n\n")[2:4]
+    first, second = result.output.split("\n\n")[1:3]
     assert (first.splitlines()[0], second.splitlines()[0]) == ("recall@4", "rr@1")
     equal, verdicts = (
         [re.split(r"  +", line)[-1] for line in block.splitlines()[2:]] for block in (first, second)
