@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+KINDS = {  # what the naive order of the models is at some cutoffs
+    "is an accident of ties": ~pl.col("apart"),
+    "only separates models of equal expected score": pl.col("apart") & ~pl.col("same"),
+    "is the expected one": pl.col("same"),
+}
 TO_EXPECTED, TO_NAIVE = pl.col("expected_rank"), pl.col("naive_rank")
 
 
@@ -88,13 +93,19 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     By ap, the naive order of the models is an accident of ties at cutoff 1 (with another winner).
     By estimates from lists that may be cut, it is an accident of ties at cutoff 5; at cutoff 10 it
     is the expected one.
+    >>> level = pl.Series([1, 1, 1, 2, 1, 1])
+    >>> print(cutoffs_sentence(rows.with_columns(expected_rank=level)))
+    By ap, the naive order of the models is an accident of ties at cutoff 5; at cutoffs 1 and 10 it
+    only separates models of equal expected score.
     """
     if not rows.width or rows["model"].n_unique() == 1:
         return ""
+    rows = rows.with_columns(last=TO_EXPECTED + pl.len().over("cutoff", TO_EXPECTED) - 1)
     rows = rows.filter(pl.col("copy_of").is_null(), TO_EXPECTED.is_not_null())
     winner_by_both = pl.all_horizontal(TO_EXPECTED == 1, TO_NAIVE == 1)
     at = rows.group_by("metric", "cutoff", maintain_order=True).agg(
-        (TO_EXPECTED != TO_NAIVE).any(),
+        (TO_EXPECTED == TO_NAIVE).all().alias("same"),
+        apart=TO_NAIVE.is_between(TO_EXPECTED, "last").all(),
         winner=~winner_by_both.any(),
         known=TO_NAIVE.is_not_null().all(),
         exact=pl.col("tie_std").is_not_null().mean(),
@@ -118,18 +129,18 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
 
 def _accidents(at: pl.DataFrame, subject: str) -> str:
     """Return the sentence on the cutoffs of these rows."""
-    other, same, winner = (
-        at.filter(which)["cutoff"].to_list()
-        for which in ("expected_rank", ~pl.col("expected_rank"), "winner")
-    )
-    if not other:
-        return f"{subject} is the expected one {_texts(same)}."
-    text = f"{subject} is an accident of ties {_texts(other)}"
-    if winner:
-        where = "" if winner == other else f"{_texts(winner)} "
-        each = " each time" * (len(other) > 1 and not where)
-        text += f" ({where}with another winner{each})"
-    return f"{text}; {_texts(same)} it is the expected one." if same else f"{text}."
+    winner = at.filter("winner")["cutoff"].to_list()
+    parts: list[str] = []
+    for verb, which in KINDS.items():
+        cutoffs = at.filter(which)["cutoff"].to_list()
+        if cutoffs:
+            where = _texts(cutoffs)
+            parts.append(f"{where} it {verb}" if parts else f"{subject} {verb} {where}")
+        if {*winner}.intersection(cutoffs):  # only where it is an accident
+            at_these = "" if winner == cutoffs else f"{_texts(winner)} "
+            each = " each time" * (len(cutoffs) > 1 and not at_these)
+            parts[-1] += f" ({at_these}with another winner{each})"
+    return f"{'; '.join(parts)}."
 
 
 def _texts(cutoffs: Sequence[int | None]) -> str:
