@@ -46,7 +46,7 @@ NAMES = ("model", "model_a", "model_b", "winner", "naive_winner", "overall_winne
 FITTED = (*NAMES, "query", "item")  # columns that are no wider than their texts
 IN_FULL = "names_in_full"  # the last column of the leaderboard, where a name is shortened
 DIGITS_OF = {  # columns that are compared have as many digits
-    "naive": "expected",
+    "naive": "expected naive",  # and those that tell its own ranks apart
     "off_by": "expected",
     "baseline_value": "value",
     "value_b": "value_a",
@@ -103,8 +103,8 @@ def frame_table(
     columns = []
     texts: dict[str, Callable[[float], str]] = {}
     for name in names:
-        like = DIGITS_OF.get(name, name)
-        compared = frame[like if like in names else name]
+        like = [other for other in DIGITS_OF.get(name, name).split() if other in names]
+        compared = [frame[other] for other in like or [name]]
         estimates = frame["estimates"].list.contains(name) if "estimates" in frame.columns else None
         width = widths.get(name)
         if name in FITTED:
@@ -202,7 +202,7 @@ def _column(
     of: str,
     values: pl.Series,
     width: int | None,
-    compared: pl.Series,
+    compared: Sequence[pl.Series],
     texts: dict[str, Callable[[float], str]],
     estimates: pl.Series | None = None,
 ) -> tuple[pl.Series, Any]:
@@ -236,9 +236,9 @@ def _column(
     if is_amount and (values == values.round()).all():
         form = "%d"
     signed = declared_column.format == "signed"  # as in the report, by itself or by its score
-    if len(compared) <= MAX_ROWS and not (signed and compared.name == name):
+    if len(values) <= MAX_ROWS and not (signed and compared[0].name == name):
         needs_own_digits = name.endswith(ALONE) and name not in DIGITS_OF
-        places = decimals(*compared) if needs_own_digits else column_decimals(compared)
+        places = decimals(*values) if needs_own_digits else max(map(column_decimals, compared))
         # `size` writes what is smaller still as 7e−7.
         places = min(places, MAX_DECIMALS)
     if estimates is not None and estimates.any():  # the browser's formats are for whole columns

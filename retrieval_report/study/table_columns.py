@@ -206,7 +206,8 @@ def _cell(name: str, format: str, row: Row) -> Cell:
         text = EQUALS.join(visible(part, WIDTHS.get(name, NAME_WIDTH)) for part in parts)
         full = visible(str(value)[:FULL_NAME])
         return Cell(text, text, "" if text == full else full)
-    digits = [row.get("digits", DECIMALS)] if format in ("number", "signed") else []
+    digits = row.get(f"{name}_digits", row.get("digits", DECIMALS))
+    digits = [digits] if format in ("number", "signed") else []
     text = TEXTS[format](value, *digits)
     text = f"{ESTIMATE}{text}" if name in (row.get("estimates") or ()) else text
     return Cell(text, text if format == "flag" else sort_key(value))

@@ -169,8 +169,12 @@ def _three_scores(report: Report, question: Question, frame: pl.DataFrame) -> Pa
 
 
 def _with_digits(rows: pl.DataFrame, name: str = "expected") -> pl.DataFrame:
-    """Return rows with the decimals that tell the numbers of one column apart."""
-    return rows.with_columns(digits=column_decimals(rows[name]))
+    """Return rows with the decimals that tell the numbers of one column apart, and naive scores,
+    which have ranks of their own.
+    """
+    digits = column_decimals(rows[name])
+    naive = rows["naive"] if "naive" in rows.columns else ()
+    return rows.with_columns(digits=digits, naive_digits=max(digits, column_decimals(naive)))
 
 
 def _comparisons(report: Report, question: Question, frame: pl.DataFrame) -> Parts:
@@ -259,9 +263,12 @@ PARTS: Mapping[str, Callable[[Report, Question, pl.DataFrame], Parts]] = {
     "summary": _summary,
     "comparison": _comparisons,
     **dict.fromkeys(
-        ("profile", "knn_accuracy", "calibration", "threshold_areas"),
+        ("profile", "calibration", "threshold_areas"),
         lambda report, question, frame: [(question, _best_first(report, frame))],
     ),
+    "knn_accuracy": lambda _, question, frame: [
+        (question, frame.sort("value", descending=True, nulls_last=True, maintain_order=True))
+    ],
     "truncation": _truncation,
     "audit": _audits,
     "queries": _queries,

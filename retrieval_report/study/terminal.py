@@ -130,11 +130,11 @@ def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "", of: str = ""
     rr@all
     model  value
     b          –
-    >>> frame = pl.DataFrame({"expected": [0.12341, 0.12344], "naive": [0.5, 0.469416]})
+    >>> frame = pl.DataFrame({"expected": [0.12341, 0.12344], "naive": [0.469412, 0.469416]})
     >>> print(frame_table(frame, "expected naive"))
-    expected    naive
-     0.12341  0.50000
-     0.12344  0.46942
+    expected     naive
+     0.12341  0.469412
+     0.12344  0.469416
     """
     blocks = []
     for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
@@ -167,7 +167,7 @@ def _heading(row: Row, by: str) -> str:
 
 def table_cells(frame: pl.DataFrame, columns: str, of: str = "") -> dict[str, list[str]]:
     """Write those of some columns that a frame has; all means have the decimals that tell the first
-    column of them apart, and other measures those that tell themselves apart.
+    column of them apart, naive ones and other measures also those that tell themselves apart.
     """
     marked = "estimates" in frame.columns
     estimates = frame["estimates"].to_list() if marked else [[]] * frame.height
@@ -178,7 +178,8 @@ def table_cells(frame: pl.DataFrame, columns: str, of: str = "") -> dict[str, li
     cells = {}
     for values in shown:
         places = exact if values.name in MEANS else DECIMALS
-        places = column_decimals(values) if "@" in values.name else places
+        if "@" in values.name or values.name == "naive":  # which have an order of their own
+            places = max(places, column_decimals(values))
         sign = "+" if values.name in SIGNED - UNSIGNED else ""
         write = texts.get(values.name) or partial(size, places=places, sign=sign, minus="-")
         cells[values.name] = [
