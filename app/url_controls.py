@@ -21,8 +21,8 @@ REFUSED = "refused values of the address"
 MAX_QUERIES = 40
 NO_CHOICE = "there is no such choice here"
 NO_CONTROL = (
-    "with these data, no control of this page has this name in addresses, where the path names the "
-    "page, as in /compare"
+    "with these data, no control of this page has this name; once a control is set, the address "
+    "shows its name, as in /compare?cutoff=5"
 )
 
 

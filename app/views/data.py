@@ -27,6 +27,10 @@ OTHERS = {
     "queries": "Queries with label, weight or n_relevant",
     "items": "Items with a column text or image",
 }
+OWN_BOX = (
+    "Judgements belong in the box “Judgements (qrels)”. To rank items by their labels, start the "
+    "dashboard with `--labels-as-rankings`."
+)
 FACTS = "frame rows models queries items columns"
 
 
@@ -115,6 +119,9 @@ def _mapping(upload: Upload) -> tuple[dict[str, str] | None, bool]:
         matched = {}
     if matched and not st.toggle("Say which column is which", key="columns by hand"):
         return None, True
+    if {"iteration", "relevance"} <= {*names}:  # as in TREC's judgements
+        st.info(f"{short(upload.label)} holds judgements. Take it out of this box: {OWN_BOX}")
+        return None, False
     lacking = st.container()
     options = [None, *names]
     columns_chosen = {
@@ -132,14 +139,9 @@ def _mapping(upload: Upload) -> tuple[dict[str, str] | None, bool]:
         with speaking_to(DashboardReader(columns=True)):
             match_columns(names, RANKINGS, columns, upload.label)
     except ColumnError as error:
-        # TREC's judgements have no column that could be chosen.
-        if not {"iteration", "relevance"} <= {*names}:
-            lacking.warning(sentence(error))
+        lacking.warning(sentence(error))
         if "relevance" in names:
-            lacking.info(
-                "Is this a file of judgements? They have a box of their own, above. To rank items by "
-                "their labels, start the dashboard with `--labels-as-rankings`."
-            )
+            lacking.info(f"Is {short(upload.label)} a file of judgements? {OWN_BOX}")
         return columns, False
     return columns, True
 

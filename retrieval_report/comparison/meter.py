@@ -250,7 +250,8 @@ class Meter:
         Returns the columns of ``rr.stats.pair_verdicts``, one row per measure, with this meter as
         ``model_a`` ("after"): ``difference``, its ``tie_std``, ``p_tie`` (the chance that tie order
         reverses it), ``family_p`` (whether the choice of queries explains it) and ``verdict``, such
-        as "safe", "not significant" or "depends on tie order". Weights of queries are left out.
+        as "safe", "not significant" or "depends on tie order"; that on a measure of one meter alone
+        is "nothing to compare". Weights of queries are left out.
 
         Each call tests one step alone: in 30 epochs in which nothing changes, some step is "safe"
         with a probability of about 80 %. Compare the last epoch with the first, or correct for the

@@ -235,7 +235,7 @@ class Options:
     )
     repeated_judgements: str = _option(
         "error",
-        "Items judged twice",
+        "Different grades of one item",
         "If an item has several different grades for a query, they are refused, or their highest "
         "or mean counts. The same grade twice counts once, but no verdict rests on such judgements "
         "until the highest or the mean is asked for.",
