@@ -83,7 +83,8 @@ class Report:
         How much of the lists is judged, in the mean, by `judgement_coverage`; no columns without
         judgements.
     reversals
-        What could turn the lead of the first two models round; no columns if there is only one.
+        What could turn the lead of the first two models round; no columns if there is only one, or if
+        the two are equal.
     judges, judge_pairs, judge_agreement
         What every judge says of the models, of every pair and of the others' labels; without
         columns unless there are several judges.
