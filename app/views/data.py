@@ -120,7 +120,7 @@ def _mapping(upload: Upload) -> tuple[dict[str, str] | None, bool]:
     if matched and not st.toggle("Say which column is which", key="columns by hand"):
         return None, True
     if {"iteration", "relevance"} <= {*names}:  # as in TREC's judgements
-        st.info(f"{short(upload.label)} holds judgements. Take it out of this box: {OWN_BOX}")
+        st.info(f"{short(upload.label)} is among the rankings, but holds judgements. {OWN_BOX}")
         return None, False
     lacking = st.container()
     options = [None, *names]

@@ -103,7 +103,7 @@ def test_judgements_alone_wait_for_rankings():
     test = upload(opened(), "judgements upload", ("qrels.txt", b"q 0 a 1\n"))
     assert "Choose a file of rankings, too" in words(test)
     swapped = upload(opened(), "rankings upload", ("qrels.txt", b"q 0 a 1\nq 0 b 0\n"))
-    assert "qrels.txt holds judgements" in words(swapped)
+    assert "qrels.txt is among the rankings, but holds judgements." in words(swapped)
     assert "lack" not in words(swapped)
     other = upload(
         opened(), "rankings upload", ("a.csv", b"query,item,iteration,points\nq,a,0,1\n")
