@@ -84,7 +84,7 @@ class Report:
         judgements.
     reversals
         What could turn the lead of the first two models round; no columns if there is only one, or if
-        the two are equal.
+        their means are equal.
     judges, judge_pairs, judge_agreement
         What every judge says of the models, of every pair and of the others' labels; without
         columns unless there are several judges.

@@ -60,8 +60,8 @@ NOT_VARIED, NOT_TESTED, OWN = "not varied", "not tested", "judged by its own lab
 
 def reversals(study: Study) -> pl.DataFrame:
     """Return the rows of a study that has its headline measure alone; none if no two models have
-    an expected mean, or if the first two are equal: whatever the tie order, or by the same lists. A
-    model whose data must be checked first is none of them.
+    an expected mean, or if those of the first two are equal. A model whose data must be checked
+    first is none of them.
     """
     suspects = study.suspects
     study = study._sound
@@ -70,15 +70,12 @@ def reversals(study: Study) -> pl.DataFrame:
     if len(ranked) < 2:
         return none
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
-    if pair["verdict"] == verdicts.EQUAL:
-        return none
-    level = equal_means(pair["value_a"], pair["value_b"])
+    if equal_means(pair["value_a"], pair["value_b"]):
+        return none  # there is no lead
     by_chance = not {pair["model_a"], pair["model_b"]}.isdisjoint(study.at_random)
     is_cut = pair["verdict"] == verdicts.CUT
     rows = []
     for row in (row for rows_of in SOURCES for row in rows_of(study, pair)):
-        if level and row["source"] != TIES and row["verdict"] not in (NOT_VARIED, OWN):
-            row |= {"reversal": None, "verdict": verdicts.EQUAL}  # there is no lead to turn round
         if row["verdict"] == verdicts.SAFE and (by_chance or pair["verdict"] in UNSAFE):
             row |= {"verdict": verdicts.CUT if is_cut else ONE_AT_RANDOM}
         rows.append({**pair, "family_p": None, **row})
@@ -281,16 +278,12 @@ def reversals_note(frame: pl.DataFrame, *, advise: bool = False) -> str:
 def title(frame: pl.DataFrame) -> str:
     """Return the heading of the rows, which names the pair.
 
-    >>> title(pl.DataFrame({"model_a": ["new"], "model_b": ["old"], "verdict": ["safe"]}))
+    >>> title(pl.DataFrame({"model_a": ["new"], "model_b": ["old"]}))
     'What could turn the lead of new over old around'
-    >>> title(pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "verdict": [verdicts.EQUAL]}))
-    'What could set a and b apart'
     """
     if frame.is_empty():
         return "What could turn the lead around"
     first, second = map(model_text, frame.select("model_a", "model_b").row(0))
-    if verdicts.EQUAL in frame["verdict"]:
-        return f"What could set {first} and {second} apart"
     return f"What could turn the lead of {first} over {second} around"
 
 

@@ -727,7 +727,7 @@ class Study(LevelledStudy):
         """What could turn the lead round: for the first two models by the headline measure, a row
         each for tie order, queries, both, judge, seed and data set, with the chance that one new
         draw of it, all else as it is, reverses the two; without rows where no two models can be
-        compared, or the first two are equal.
+        compared, or the first two have equal means.
         """
         return reversals(self.headline)
 
