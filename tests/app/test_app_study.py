@@ -47,7 +47,7 @@ def test_the_page_shows_the_numbers_of_the_study(tmp_path: Path, monkeypatch: py
     assert plain(made.decision) in words(page)
     for column in ("expected", "naive"):
         here = made.at("ap@2").summary.filter(policy=column)
-        shown = table(page, 2).select("model", column)
+        shown = table(page, 1).select("model", column)
         assert dict(shown.iter_rows()) == dict(here.select("model", "value").iter_rows())
     assert page.selectbox(key="metric").value == "ap"
     assert page.selectbox(key="given_average").value == "macro"
