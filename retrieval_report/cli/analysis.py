@@ -313,7 +313,9 @@ def estimate(data: InputFiles, output: Output, human: str, **settings: object) -
     more = (
         "" if few else f"The {table.height - single_models.height} pairs are in --json and --out."
     )
-    texts = health_text(health), text, more
+    several = len(study.judgements) > 2
+    taken = f"The machine is {visible(str(machine))}." if several else ""
+    texts = health_text(health), text, more, taken
     output.show({"estimates": table}, *texts, health=health, notices=lambda: study.notices)
 
 
