@@ -130,7 +130,9 @@ def verdict(
     if objections:
         sentences.insert(1, objections)
     whose = " of the others" if of_others else f" of {model_text(names[0])}" * bool(suspects)
-    sentences += _naive(ranked, measure, ties, whose)
+    # The same lists may come in other orders inside their ties, which naive scores show.
+    every = ranked_means(summary, metric, cutoff, (), suspects)
+    sentences += _naive(every, measure, ties, whose)
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(at_headline), measure, decision)
     of_first = sorted(identical, key=lambda group: names[0] not in group)

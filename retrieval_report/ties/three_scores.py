@@ -269,10 +269,10 @@ def three_scores(
         first of them; ``naive`` and ``off_by`` (naive − expected); ``expected_rank``,
         ``shuffled_rank`` (by ``first_order``) and ``naive_rank``, which level models share;
         ``rank_can_change`` (whether some tie orders, of cut lists those of the items given, give
-        the model another rank among those with other lists; null if that is not known, as where
-        items that may be missing could make it level with another model, and no known order does
-        so); and ``copy_of``, the first model by name with the same lists and, by this measure, the
-        same naive score; null if there is none. Such copies share their drawn orders.
+        the model another rank among those that are no copies of it; null if that is not known, as
+        where items that may be missing could make it level with another model, and no known order
+        does so); and ``copy_of``, the first model by name with the same lists and, by this measure,
+        the same naive score; null if there is none. Such copies share their drawn orders.
     """
     if summary.is_empty():
         return pl.DataFrame(schema=THREE_SCORES)
