@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import retrieval_report as rr
-from retrieval_report.cli.files import FILES, STUDIED, InputFiles, data_options
+from retrieval_report.cli.files import DASH, FILES, STUDIED, InputFiles, data_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import MEASURES, cluster_option, options, setting, settled
 from retrieval_report.comparison.gate import ROLES
@@ -99,6 +99,8 @@ def gate(
     from retrieval_report.study.junit import junit_xml, markdown_summary
 
     summary_files = {junit: junit_xml, markdown: markdown_summary}
+    if DASH in summary_files:
+        raise OutputError(f"cannot write to '{DASH}': --junit and --markdown must name files")
     texts = {Path(path): text for path, text in summary_files.items() if path}
     files = baseline, candidate
     refuse_inputs(texts, [Path(path) for path in (*files, *data.paths) if path])
