@@ -514,9 +514,10 @@ def _chance(part: pl.DataFrame, first: Sequence[str], exact: ExactMeans, tests: 
         if row["model"] not in first
         and (row["highest"] is None or row["highest"] > max(bounds) + LEVEL_WITHIN)
     ]
-    if not rivals:
-        return {"agreeing_chance": 1.0, "agreeing_method": EXACT}
     compared = leading + rivals
+    are_estimates = any(row["tie_std"] is None for row in leading)
+    if not rivals and not (len(first) > 1 and are_estimates):  # which missing items may set apart
+        return {"agreeing_chance": 1.0, "agreeing_method": EXACT}
     means = [mean_over_orders(row, exact) for row in compared]
     all_means = [mean for mean in means if mean is not None]
     if len(all_means) < len(means):
