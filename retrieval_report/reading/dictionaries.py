@@ -159,27 +159,10 @@ def as_nested(value: Any, kind: str, knows: Knows, what: str) -> Any:
         value = lists if is_listing(lists, knows) else value
     if is_nested(value):
         return value
-    if kind == "rankings" and isinstance(value, Mapping) and all(map(is_nested, value.values())):
-        return _rows_of_models(value, knows)
     if kind == "judgements" and is_pairs(value, knows):
         value = {query: [item] for query, item in value.items()}
     refuse_texts(value, knows, what)
     return listing_as_nested(value, kind) if is_listing(value, knows) else value
-
-
-def _rows_of_models(lists: Mapping[str, Nested], knows: Knows) -> object:
-    """Return the rows of ``{model: {query: {item: number}}}``; hits with fields unchanged.
-
-    >>> _rows_of_models({"bm25": {"q1": {"a": 1.5}}}, lambda name: name == "score")
-    [{'model': 'bm25', 'query': 'q1', 'item': 'a', 'score': 1.5}]
-    """
-    rows = [
-        {"model": model, "query": query, "item": item, "score": score}
-        for model, items_by_query in lists.items()
-        for query, items in items_by_query.items()
-        for item, score in items.items()
-    ]
-    return lists if any(knows(row["item"]) for row in rows) else rows
 
 
 def is_pairs(value: object, knows: Knows) -> bool:

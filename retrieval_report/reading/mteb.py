@@ -1,6 +1,7 @@
 """Read JSON: runs and judgements as dictionaries, and what evaluators and search engines write."""
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +13,7 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.convert import convert_columns
 from retrieval_report.reading.csv_files import undecodable
-from retrieval_report.reading.dictionaries import as_nested, is_nested, nested_frame
+from retrieval_report.reading.dictionaries import Nested, as_nested, is_nested, nested_frame
 from retrieval_report.reading.names import ID_COLUMNS, Choose, Kind, under_our_names
 from retrieval_report.reading.records import Columns, record_table
 from retrieval_report.reading.sources import BOM, Source
@@ -82,6 +83,9 @@ def _frame(
 ) -> pl.DataFrame:
     what = str(source.path)
     runs = as_nested(runs, kind.name, kind.knows, what)
+    by_model = isinstance(runs, Mapping) and runs and all(map(is_nested, runs.values()))
+    if kind.ranked and by_model:
+        runs = _rows_of_models(runs, kind)
     records = None if is_nested(runs) else record_table(runs, kind.name, what)
     if records is None and not is_nested(runs):
         raise FileError(
@@ -92,6 +96,20 @@ def _frame(
     frame = frame.with_columns(cs.by_name(ID_COLUMNS, require_all=False).cast(pl.String))
     frame = frame if model is None else with_model(frame, model)
     return frame.select(under_our_names(choose(frame.columns)))
+
+
+def _rows_of_models(lists: Mapping[str, Nested], kind: Kind) -> object:
+    """Return the rows of ``{model: {query: {item: number}}}``; unchanged if a model has none, or if
+    hits have fields.
+    """
+    rows = [
+        {"model": model, "query": query, "item": item, "score": score}
+        for model, items_by_query in lists.items()
+        for query, items in items_by_query.items()
+        for item, score in items.items()
+    ]
+    whole = {row["model"] for row in rows} == {*lists}
+    return rows if whole and not any(kind.knows(str(row["item"])) for row in rows) else lists
 
 
 def table(columns: Columns, what: str) -> pl.DataFrame:

@@ -44,10 +44,10 @@ def read_rankings(
     or stream); ``qid pid rank`` of MS MARCO, without a header; predictions saved by MTEB and
     sentence-transformers; JSON: ``{query: {item: score}}``, also by model, ``{query: [ids]}``, rows
     as objects, what pandas, RankLLM, DPR, Rankify, LlamaIndex, Elasticsearch, Solr, Qdrant and
-    Pinecone write; and ``.npz`` archives of NumPy with the arrays of a search: ``distances`` or ``scores`` with a
-    row per query, ``indices`` of the same shape, and optionally ``query_ids``, ``item_ids``,
-    ``relevance`` and ``model``. The format is detected by the content; the name of a file only
-    helps if the content is ambiguous. Columns without a header may be named by number:
+    Pinecone write; and ``.npz`` archives of NumPy with the arrays of a search: ``distances`` or
+    ``scores`` with a row per query, ``indices`` of the same shape, and optionally ``query_ids``,
+    ``item_ids``, ``relevance`` and ``model``. The format is detected by the content; the name of a
+    file only helps if the content is ambiguous. Columns without a header may be named by number:
     ``columns={"query": "1", "item": "2", "score": "3"}``.
 
     Parameters
