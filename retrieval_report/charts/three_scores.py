@@ -465,7 +465,8 @@ def off_by(by_cutoff: object, *, metric: object, cutoff: Cutoff = None) -> Chart
     layers.append(layer(other_rank, RANK_MARK, x=x, y=y, color=ink, detail="size:Q"))
     text = "naive − expected in hundredths"
     text += f"; {OTHER_RANK}: the naive order gives another rank" if other_rank.height else ""
-    text += f"; not drawn: 0 everywhere for {with_number(right, 'other model')}" if right else ""
+    others = with_number(right, "other model")
+    text += f"; not drawn: {others}, whose tiles round to 0" if right else ""
     spoken = scored_rows.sort("size", descending=True)
     rows_chart = row_chart(layers, models.len(), WIDTH, TIGHT_STEP + 2)
     return finish(rows_chart, f"{name}: how far the naive score is off", text, spoken, "off_by")

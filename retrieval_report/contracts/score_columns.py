@@ -377,7 +377,8 @@ knn_classes
   model
   label | text label | Label | the label that is predicted or missed
   metric | | | precision, recall or f1
-  value | | | of the predictions of this label, mean over all tie orders
+  value | | | precision is of the predictions of this label, recall of its queries, F1 of both;
+      mean over all tie orders
   tie_std
   lowest | | | the lowest value that some tie order gives
   highest | | | the highest value that some tie order gives

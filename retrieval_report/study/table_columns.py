@@ -36,12 +36,16 @@ KINDS = {
     "system": "prose",
     "call": "prose",
     "reason": "prose",
+    "against": "prose",
+    "level": "prose",
     "sha256": "prose",
 }  # kinds of text columns
 MODEL_WIDTH = 48  # of a model with its copies
 WIDTHS = {
     "model": MODEL_WIDTH,
     "varied": 80,
+    "against": 80,
+    "level": 80,
     "order": 80,
     "reason": 80,
     "sha256": 64,

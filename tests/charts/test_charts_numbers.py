@@ -206,7 +206,7 @@ def test_of_many_models_those_whose_naive_scores_are_off_by_0_are_only_counted()
     one = {"query": ["q"] * 2, "item": ["y", "x"]}
     for models, drawn, said in (
         (12, 12, ""),
-        (15, 3, "; not drawn: 0 everywhere for 12 other models"),
+        (15, 3, "; not drawn: 12 other models, whose tiles round to 0"),
     ):
         parts = [
             pl.DataFrame(
