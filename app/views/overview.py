@@ -102,7 +102,7 @@ def show(page: Page) -> None:
             depths = [cutoff for cutoff in page.choice.cutoffs if cutoff is not None]
             beyond = {*depths}.difference(reached_cutoffs(study, depths))
             if beyond:
-                accidents += f" Fewer than half of the lists reach cutoff {min(beyond)}."
+                accidents += f" Fewer than half of the lists have {min(beyond)} items."
             remarks = [plain(accidents), *remarks, f"[Along the cutoffs](#{ALONG})"]
     if study.decision and "margin" in remembered_questions(page.data):
         remarks.append("Baseline and margin are those chosen on Compare, whose address keeps them.")

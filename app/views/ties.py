@@ -11,6 +11,7 @@ from retrieval_report import charts
 from retrieval_report.comparison.identical import folded
 from retrieval_report.contracts.arguments import grouped
 from retrieval_report.engines.check_scores import at_cutoff
+from retrieval_report.study.by_cutoff import depth_sentence
 from retrieval_report.study.caveats import joined_hints
 from retrieval_report.ties.hints import WORTH_SAYING
 from retrieval_report.ties.profile import ties_at_cutoff
@@ -46,6 +47,9 @@ def show(page: Page) -> None:
     st.subheader(f"Ties at the cutoff: {page.measure}")
     rows = page.best_first(profile.filter(at_cutoff(page.choice.cutoff)))
     frame_table(rows, of="profile", show=PROFILE, alt="Ties of every model at the cutoff.")
+    ends = page.study.truncation.filter(at_cutoff(page.choice.cutoff))
+    if deep := depth_sentence(ends, page.measure):
+        st.caption(plain(deep))
     if tied:
         _cuts(page)
     if "judgements" in page.data.frames and not page.data.source.counted:

@@ -182,7 +182,8 @@ truncation: truncated_lists
   lists | count | Lists | lists with an item
   shortest | count | Shortest | items of the shortest list
   longest | count | Longest | items of the longest list
-  open_share | share | Open | share of the lists where the cutoff reaches items that may be missing
+  open_share | share | Open | share of the lists where the cutoff reaches items that may be missing;
+      if it is 0, they are deep enough
   sufficient_depth | count | Depth enough | number of items per query that would probably have been
       enough: the cutoff plus four times the largest tie seen, without lists that are a single
       tie; empty: nothing is open, or it cannot be estimated

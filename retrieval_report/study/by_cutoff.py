@@ -127,6 +127,17 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     return " ".join(sentences)
 
 
+def depth_sentence(truncation: pl.DataFrame, measure: str) -> str:
+    """Say that the lists are deep enough for a measure, if `truncated_lists` finds none open.
+
+    >>> depth_sentence(pl.DataFrame({"open_share": [0.0, 0.0]}), "ap@5")
+    'All lists are deep enough for ap@5.'
+    >>> depth_sentence(pl.DataFrame({"open_share": [0.0, 0.1]}), "ap@5")
+    ''
+    """
+    return f"All lists are deep enough for {measure}." * (truncation["open_share"].max() == 0)
+
+
 def _accidents(at: pl.DataFrame, subject: str) -> str:
     """Return the sentence on the cutoffs of these rows."""
     winner = at.filter("winner")["cutoff"].to_list()

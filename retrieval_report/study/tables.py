@@ -13,6 +13,7 @@ from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.engines.check_scores import MEASURE, NAIVE_ERROR, at_cutoff, join_left
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
+from retrieval_report.study.by_cutoff import depth_sentence
 from retrieval_report.study.caveats import same_winner, uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.leaderboard_rows import (
@@ -244,6 +245,7 @@ def _truncation(report: Report, question: Question, frame: pl.DataFrame) -> Part
     answer = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
     words = pl.when(pl.col("reason") != NOT_KNOWN).then(answer).otherwise(pl.lit("may be cut"))
     rows = _best_first(report, frame.filter(at_cutoff(report.cutoff)))
+    question = question._replace(note=depth_sentence(rows, report.measure))
     yield question, rows.with_columns(truncated=words)
 
 

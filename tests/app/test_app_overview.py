@@ -70,7 +70,7 @@ def test_page_one_says_at_which_cutoffs_the_order_is_an_accident():
     rows = pl.concat([ACCIDENT, lettered({"longer": ["b A c d e f"]})])
     page = open_page("overview", made_data(rows, metric="rr", cutoff=2), truncated="no")
     said = cutoffs_sentence(rr.Study(rows, "rr@2", truncated="no").by_cutoff)
-    said += " Fewer than half of the lists reach cutoff 5."
+    said += " Fewer than half of the lists have 5 items."
     caption = next(part.value for part in page.caption if part.value.startswith(plain(said)))
     assert caption.endswith("[Along the cutoffs](#along-the-cutoffs)")
     assert "along-the-cutoffs" in [part.anchor for part in page.subheader]
