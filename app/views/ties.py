@@ -109,7 +109,7 @@ def _cuts(page: Page) -> None:
         st.info(f"No list has ranks {cutoff} and {cutoff + 1} in one tie.")
         return
     largest = f" The {LISTED} largest are listed." if cuts.height > LISTED else ""
-    copies = " Copies of a model are counted with it." if page.runs.identical else ""
+    copies = " A model and its copies count once." if page.runs.identical else ""
     st.markdown(
         f"In {cuts.height} lists, ranks {cutoff} and {cutoff + 1} are in one tie; in "
         f"{cuts['mixed'].sum()} of them the tied items differ in relevance grade, so chance decides "
