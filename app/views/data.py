@@ -134,7 +134,13 @@ def _mapping(upload: Upload) -> tuple[dict[str, str] | None, bool]:
         )
         for place, ours in zip(st.columns(3) * 2, MAPPED, strict=True)
     }
-    columns = {ours: theirs for ours, theirs in columns_chosen.items() if theirs is not None}
+    # What a name suggests gives way to what was chosen: a score may be called a distance.
+    by_hand = {theirs for ours, theirs in columns_chosen.items() if matched.get(ours) != theirs}
+    columns = {
+        ours: theirs
+        for ours, theirs in columns_chosen.items()
+        if theirs is not None and not (theirs in by_hand and matched.get(ours) == theirs)
+    }
     try:
         with speaking_to(DashboardReader(columns=True)):
             match_columns(names, RANKINGS, columns, upload.label)

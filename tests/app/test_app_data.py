@@ -128,6 +128,15 @@ def test_rankings_and_judgements_are_opened_as_soon_as_both_are_there():
     assert not drawn(test.run()).error
 
 
+def test_a_column_called_score_may_be_chosen_as_the_distance():
+    content = b"query,item,score,relevance\nq,a,1,1\nq,b,2,0\n"
+    test = upload(opened(), "rankings upload", ("mine.csv", content))
+    drawn(test.toggle(key="columns by hand").set_value(True).run())
+    drawn(test.selectbox(key="column distance").set_value("score").run())
+    drawn(test.button[0].click().run())
+    assert "query, item, distance" in test.dataframe[0].value["columns"][0]
+
+
 def test_prose_is_refused_in_few_words():
     test = upload(opened(), "rankings upload", ("note.txt", b"dear all,\nwe meet at noon,\n"))
     (said,) = (box.value.replace("\\", "") for box in test.warning if "note" in box.value)
