@@ -49,7 +49,7 @@ def show(page: Page) -> None:
     frame_table(rows, of="profile", show=PROFILE, alt="Ties of every model at the cutoff.")
     ends = page.study.truncation.filter(at_cutoff(page.choice.cutoff))
     if deep := depth_sentence(ends, page.measure):
-        st.caption(plain(deep))
+        st.caption(deep)  # the name of the measure is Markdown already
     if tied:
         _cuts(page)
     if "judgements" in page.data.frames and not page.data.source.counted:
