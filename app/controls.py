@@ -17,6 +17,7 @@ from retrieval_report.metrics.parsing import (
     whole_number,
 )
 from url_controls import (
+    begin_with,
     choose_models,
     choose_number,
     choose_one,
@@ -113,6 +114,7 @@ def _cutoff(first: int | None, longest: int) -> int | None:
             st.query_params.pop("cutoff", None)
             st.rerun()  # widgets read the address only as it is when a run begins
     usual = [str(number or "all") for number in curve(first, longest)]
+    begin_with("cutoff", str(first or "all"))
     text = str(
         st.selectbox(
             "Cutoff k",

@@ -191,12 +191,12 @@ class Page:
                 st.caption(plain(no_verdict_on(suspects)), width="content")
                 self.link("overview", "What is wrong with the data")
 
-    def link(self, name: str, label: str) -> None:
-        """Offer another page."""
+    def link(self, name: str, label: str, **controls: str) -> None:
+        """Offer another page, with some of its controls set."""
         if view := st.session_state.get(VIEWS, {}).get(name):
-            st.page_link(view, label=label)
+            st.page_link(view, label=label, query_params=controls)
 
-    def go(self, name: str) -> None:
-        """Open another page."""
+    def go(self, name: str, **controls: str) -> None:
+        """Open another page, with some of its controls set."""
         if view := st.session_state.get(VIEWS, {}).get(name):
-            st.switch_page(view)
+            st.switch_page(view, query_params=controls)

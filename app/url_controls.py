@@ -69,6 +69,7 @@ def choose_one(
     help: str | None = None,
     missing: str = NO_CHOICE,
     on_change: Callable[[], None] | None = None,
+    hold: bool = False,
 ) -> T:
     """Offer a menu, and return the chosen option.
 
@@ -91,6 +92,8 @@ def choose_one(
         What to say of an option in the address that is not offered.
     on_change
         Called before the next run when another option is chosen; it may set other controls.
+    hold
+        Whether what is shown stays when another option is the initial one.
     """
     texts = numbered(options, show)
     text_of = {str(option): text for option, text in texts.items()}
@@ -98,11 +101,13 @@ def choose_one(
         if value in text_of and value not in texts.values():
             st.query_params[name] = text_of[value]
             st.rerun()  # widgets read the address only as it is when a run begins
-    _refuse_others(name, texts.values(), missing)
+    index = options.index(default) if default in texts else 0
+    if not begin_with(name, options[index], texts, hold=hold):
+        _refuse_others(name, texts.values(), missing)
     return st.selectbox(
         label,
         options,
-        index=options.index(default) if default in texts else 0,
+        index=index,
         format_func=texts.__getitem__,
         key=name,
         help=help,
@@ -111,13 +116,37 @@ def choose_one(
     )
 
 
+def begin_with(
+    name: str, default: object, options: Collection[object] = (), *, hold: bool = False
+) -> bool:
+    """Let a control that nobody set take its new default, as of other data, and return whether:
+    Streamlit would keep the old one, which is not in the address. With ``hold``, what is among the
+    options stays, and the address gets it.
+    """
+    last = f"default of {name}"
+    before = st.session_state.get(last, default)
+    st.session_state[last] = default
+    if name not in st.session_state or before == default:
+        return False
+    if hold and st.session_state[name] in options:
+        # What the session sets, the address gets, even if it is what the control shows already.
+        st.session_state[name] = st.session_state[name]
+        return False
+    begins = not values_in_address(name) or bool(options and before not in options)
+    if begins:
+        st.session_state[name] = default
+    return begins
+
+
 def choose_query(queries: pl.Series, name: str, most: int) -> object:
     """Offer the first queries of a column in a menu; any other can be typed. Return its id, or None
     if there is no query of this name.
     """
+    options = [short(query) for query in queries.head(most)]
+    begin_with(name, next(iter(options), None), options, hold=True)
     text = st.selectbox(
         "Query",
-        [short(query) for query in queries.head(most)],
+        options,
         key=name,
         accept_new_options=True,
         bind="query-params",
@@ -192,6 +221,7 @@ def choose_number(
         # the address only as it is when a run begins.
         st.query_params.pop(name, None)
         st.rerun()
+    begin_with(name, default)
     return st.number_input(
         label,
         min_value=None if low == -math.inf else low,

@@ -84,16 +84,13 @@ def _all_pairs(page: Page, comparison: pl.DataFrame, expected: pl.DataFrame) -> 
         key="pairs",
         on_select=_take,
     )
-    if selected_pair := st.session_state.get(CHOSEN):
-        page.link(
-            "pair",
-            f"{plain(selected_pair[0], 60)} and {plain(selected_pair[1], 60)}, query by query",
-        )
+    a, b = st.session_state.get(CHOSEN, ("", ""))
+    if {a, b} <= {*page.choice.models}:
+        page.link("pair", f"{plain(a, 60)} and {plain(b, 60)}, query by query", a=a, b=b)
 
 
 def _take(row: Named) -> None:
     """Choose the pair in a row of the table."""
-    st.session_state["a"], st.session_state["b"] = row["model_a"], row["model_b"]
     st.session_state[CHOSEN] = row["model_a"], row["model_b"]
 
 

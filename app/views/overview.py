@@ -205,8 +205,7 @@ def _choose_models(page: Page, rows: pl.DataFrame) -> None:
         if narrowed:
             st.button("Show all models", on_click=st.session_state.update, kwargs={"models": []})
         if len(firsts) == 2 and st.button("Compare these two, query by query"):
-            st.session_state["a"], st.session_state["b"] = firsts
-            page.go("pair")
+            page.go("pair", **dict(zip("ab", firsts, strict=True)))
 
 
 def _details(page: Page, above: list[str]) -> None:

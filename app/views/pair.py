@@ -51,9 +51,9 @@ def show(page: Page) -> None:
     best, next_best = leading.select("model_a", "model_b").row(0) if leading.height else ranked[:2]
     first_side, right = st.columns(2)
     with first_side:
-        first = choose_one("Model A", ranked, name="a", default=best)
+        first = choose_one("Model A", ranked, name="a", default=best, hold=True)
     with right:
-        second = choose_one("Model B", ranked, name="b", default=next_best)
+        second = choose_one("Model B", ranked, name="b", default=next_best, hold=True)
     if first == second:
         st.info("These are the same model twice. Choose another one to compare it with.")
         return

@@ -86,7 +86,7 @@ def _choose(lists: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
     """
     first_side, right = st.columns(2)
     with first_side:
-        model = choose_one("Model", models, name="model", default=lists["model"][0])
+        model = choose_one("Model", models, name="model", default=lists["model"][0], hold=True)
     rows = lists.filter(model=model)
     with right:
         query = choose_query(rows["query"], "query", LISTED)

@@ -179,3 +179,11 @@ def test_a_baseline_whose_data_are_in_doubt_is_named_instead_of_tests_against_it
     page = open_page("compare", made_data(frame, **asked))
     assert len(page.dataframe) == 1  # all pairs
     assert plain(study.decision) in words(page)
+
+
+def test_other_data_begin_with_their_own_margin_which_nobody_chose():
+    page = open_page(
+        "compare", replace(DATA, source=rr.Study(RANKINGS, baseline="fine", margin=0.3))
+    )
+    page.session_state["made data"] = DATA
+    assert drawn(page.run()).number_input(key="margin").value == 0.01

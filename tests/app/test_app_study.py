@@ -56,8 +56,10 @@ def test_the_page_shows_the_numbers_of_the_study(tmp_path: Path, monkeypatch: py
     # Other data do not inherit what was said of the study.
     page = drawn(page.selectbox(key="open").set_value("docs").run())
     assert page.selectbox(key="average").value == "micro"
-    # This sample begins with the baseline and the margin of `demo`.
-    assert plain("Ship wordllama-int8: no worse than wordllama-float32 (margin 0.02") in words(page)
+    # This sample begins with its usual measure, and the baseline and the margin of `demo`.
+    assert plain("Ship wordllama-float16: no worse than wordllama-float32 (margin 0.02") in words(
+        page
+    )
 
 
 def test_a_server_answers_and_ends_with_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -90,7 +90,8 @@ def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received(
         study = rr.Study(data, "recall@1", judgements={"q": {"a": 1}}, truncated="no", **asked)  # type: ignore[arg-type]
         assert f"with ties {order}, are off" in " ".join(study.sentences)
         assert study.contents().verdict == study.sentences
-        assert f"take ties {order}." in render_html(study.contents(), [])
+        page = render_html(study.contents(), [])
+        assert all(text in page for text in (f"take ties {order}.", f"naive: ties {order}</small>"))
 
 
 def test_markdown_and_latex_mark_the_best_and_what_is_significant():
