@@ -85,7 +85,14 @@ def _read(files: Files, states: object) -> OpenedData:
     arguments = dict(files.study)
     with noticed() as notes:
         if files.labels_as_rankings:
-            arguments["rankings"] = rr.from_labels(arguments["rankings"])
+            arguments["rankings"] = rr.from_labels(arguments["rankings"], negative=files.negative)
+        if judged := files.negative != "keep" and arguments.get("judgements"):
+            several = judged if isinstance(judged, dict) else {"": judged}
+            read = {
+                name: rr.read_judgements(path, negative=files.negative)
+                for name, path in several.items()
+            }
+            arguments["judgements"] = read if several is judged else read[""]
         study, path = rr.Study(**arguments), files.items
         items = None if path is None else read_texts(Upload(path, Path(path).read_bytes()))
         about: Named = {"start": files.start, "history": files.history}

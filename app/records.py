@@ -197,6 +197,7 @@ class Files(NamedTuple):
     study: Named
     items: str | None = None
     labels_as_rankings: bool = False
+    negative: str = "keep"
     start: Choice = Choice()
     history: str | None = None
     costs: str | None = None

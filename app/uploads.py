@@ -59,6 +59,8 @@ def read_tables(
     queries: Upload | None = None,
     columns: ColumnNames = None,
     items: Upload | None = None,
+    *,
+    negative: str = "keep",
 ) -> OpenedData:
     """Read tables in the same way as `read_rankings`,
     `read_judgements` and `read_queries` read files.
@@ -80,7 +82,7 @@ def read_tables(
             raise DataError(f"{name}: no rows")
         study = rr.Study(
             read,
-            judgements=judgements and _read([opened(judgements)], JUDGEMENTS),
+            judgements=judgements and _read([opened(judgements)], JUDGEMENTS, negative=negative),
             queries=queries and _read([opened(queries)], QUERIES),
         )
         data = OpenedData(name, study, items and read_texts(items))
@@ -88,9 +90,11 @@ def read_tables(
     return replace(data, notes=tuple(notes))
 
 
-def _read(sources: Sequence[Source], kind: Kind, columns: ColumnNames = None) -> pl.DataFrame:
+def _read(
+    sources: Sequence[Source], kind: Kind, columns: ColumnNames = None, negative: str = "keep"
+) -> pl.DataFrame:
     with speaking_to(DashboardReader(columns=kind is RANKINGS)):
-        return frame_from(sources, kind, columns=columns, max_rows=MOST_ROWS)
+        return frame_from(sources, kind, columns=columns, max_rows=MOST_ROWS, negative=negative)
 
 
 def read_texts(upload: Upload) -> pl.DataFrame:

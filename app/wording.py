@@ -10,6 +10,7 @@ from retrieval_report.contracts.wording import Reader, either
 MEASURED = {"metrics": "Metric", "measures": "Metric", "cutoffs": "Cutoff k"}
 UPLOADED = {"judgements": "Judgements (qrels)", "queries": "Queries"}  # files of the page below
 OPENED = "on the page “Data & export”"
+NEGATIVE = "Leave out judgements below 0"
 TITLES = {**MEASURED, **UPLOADED, **{name: PARAMETERS[name].title for name in USUAL}}
 
 WORDS = {  # what menus and messages call a choice, where its name in code says too little
@@ -72,6 +73,10 @@ class DashboardReader(Reader):
         if name == "columns" and self.columns is not False:
             choices = either([_boxes(value) for value in values if isinstance(value, dict)])
             return choices if self.columns else f"{choices}, when you open the files {OPENED}"
+        if (
+            name == "negative"
+        ):  # a switch beside the boxes, or an option for files that it starts with
+            return f"“{NEGATIVE}” {self.place}, or the option --negative unjudged at the start,"
         title = self.argument(name)
         if title is None:
             return None

@@ -15,7 +15,7 @@ from retrieval_report.writing.names import listed
 from tables import frame_table
 from text import plain, sentence, short
 from uploads import MOST_BYTES, offered, read_tables
-from wording import DashboardReader
+from wording import NEGATIVE, DashboardReader
 
 FIRST_ROWS = 100
 OPENED_BEFORE = "files that were opened, or refused"
@@ -31,6 +31,7 @@ OWN_BOX = (
     "Judgements belong in the box “Judgements (qrels)”. To rank items by their labels, start the "
     "dashboard with `--labels-as-rankings`."
 )
+NEGATIVE_HELP = "As trec_eval does: these items count as not judged. Otherwise they are refused."
 FACTS = "frame rows models queries items columns"
 
 
@@ -92,7 +93,8 @@ def _upload_tables() -> None:
         return
     columns, is_complete = _mapping(rankings[0])
     # Rankings and judgements say all; without the latter, somebody may be about to add them.
-    chosen = [file.file_id for file in files], tables
+    drops = tables["judgements"] is not None and st.toggle(NEGATIVE, help=NEGATIVE_HELP)
+    chosen = [file.file_id for file in files], tables, drops
     is_new = bool(tables["judgements"]) and st.session_state.get(OPENED_BEFORE) != chosen
     opened = st.button("Open these files", type="primary", disabled=not is_complete)
     st.caption(
@@ -102,7 +104,9 @@ def _upload_tables() -> None:
     if opened or (is_new and is_complete and columns is None):
         st.session_state[OPENED_BEFORE] = chosen
         with st.spinner("Reading and scoring …", show_time=True):
-            data = read_tables(rankings, columns=columns, **tables)
+            data = read_tables(
+                rankings, columns=columns, **tables, negative="unjudged" if drops else "keep"
+            )
             check(data)
         adopt(data)
         st.rerun()

@@ -52,7 +52,9 @@ controls = add_all(
 
 @cli.command()
 @click.argument("rankings", nargs=-1)
-@file_options("judgements", "queries", "columns", "name_by", "judge", "labels_as_rankings")
+@file_options(
+    "judgements", "queries", "columns", "name_by", "judge", "labels_as_rankings", "negative"
+)
 @replicate_option
 @dataset_option
 @study_cluster_option
@@ -89,7 +91,9 @@ def dashboard(
     The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop
     it.
     """
-    if not rankings and any(value for name, value in settings.items() if name != "name_by"):
+    if not rankings and any(
+        value for name, value in settings.items() if name not in ("name_by", "negative")
+    ):
         raise ParameterError("dashboard: its options require RANKINGS, but none are given")
     files = {name: settings[name] for name in ("judgements", "queries", "items", "labels", "costs")}
     files["rankings"] = list(rankings)

@@ -211,9 +211,9 @@ def test_label_sets_of_the_command_line_are_ranked_by_grade(
     for name, grades in {"gpt": (3, 3), "llama": (1, 2)}.items():
         lines = [f"q 0 {item} {grade}\n" for item, grade in zip("ab", grades, strict=True)]
         (tmp_path / "graders" / name).write_text("".join(lines))
-    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b -2\n")
     told = {"rankings": [f"{tmp_path}/graders/*"], "judgements": f"{tmp_path}/qrels.txt"}
-    options = {"labels_as_rankings": True, "options": {"truncated": "no"}}
+    options = {"labels_as_rankings": True, "negative": "unjudged", "options": {"truncated": "no"}}
     monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps({**told, **options}))
     test = drawn(dashboard().run())
     assert "graders · 2 models · 1 query" in words(test)

@@ -78,7 +78,8 @@ def test_several_packed_runs_and_their_judgements_are_several_models():
         Upload(f"{name}.run.gz", gzip.compress(lines.replace(b"tag", name.encode())))
         for name in ("one", "two")
     ]
-    data = read_tables(runs, Upload("qrels.txt", b"q 0 d1 1\nq 0 d2 0\n"))
+    judgements = Upload("qrels.txt", b"q 0 d1 1\nq 0 d2 0\nq 0 d3 -2\n")
+    data = read_tables(runs, judgements, negative="unjudged")
     assert data.models == ("one", "two")
     assert {name: frame.height for name, frame in data.frames.items()} == {
         "rankings": 12,

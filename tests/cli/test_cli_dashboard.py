@@ -81,6 +81,7 @@ def test_it_hands_over_the_files(served: list[dict[str, Any]], monkeypatch: pyte
         "options": {},
         "name_by": "file",
         "labels_as_rankings": False,
+        "negative": "keep",
         "baseline": "bm25",
         "margin": "1 %",
         "costs": "costs.csv",
