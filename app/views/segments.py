@@ -57,7 +57,8 @@ def _headline(segments: pl.DataFrame, by: str) -> None:
             "numbers of models and segments."
         )
     else:
-        st.info(f"{best} wins in every one of the {segments.height} segments.")
+        scored = " that has a score" if segments["winner"].has_nulls() else ""
+        st.info(f"{best} wins in every segment{scored}.")
 
 
 def _one(page: Page, values: pl.Series) -> None:

@@ -246,8 +246,8 @@ def segment_winners(
         ``overall_winner`` (over all segments) and its ``overall_value`` here; ``difference``
         (winner − overall winner, on the queries that both have), ``tie_std`` of it; ``family_p``,
         ``segments_p`` (corrected over all segments; null where the winner is the same) and
-        ``verdict``: "same winner", "other winner" (``segments_p`` below ``alpha``) or "not
-        significant". If means are equal to 12 digits, the overall winner stays.
+        ``verdict``: "same winner", "other winner" (``segments_p`` below ``alpha``), "not
+        significant" or "no score". If means are equal to 12 digits, the overall winner stays.
 
     Examples
     --------
@@ -287,12 +287,11 @@ def segment_winners(
     ]  # fmt: skip
     frame = pl.DataFrame(rows, schema=WINNERS)
     p = pl.col("family_p")
-    same = pl.col("winner").eq_missing(pl.col("overall_winner"))
     # A segment with the same winner is looked at too, and finds nothing.
     frame = frame.with_columns(
         segments_p=pl.when(p.is_not_null()).then(corrected_column(p.fill_null(1.0), "holm"))
     )
-    return frame.with_columns(verdict=segment_rule(same, pl.col("segments_p"), alpha))
+    return frame.with_columns(verdict=segment_rule(alpha))
 
 
 def _each(

@@ -215,12 +215,18 @@ def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str
     return () if set(printed) & set(best) else tuple(printed)
 
 
-def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float) -> pl.Expr:
+def segment_rule(alpha: float) -> pl.Expr:
     """The verdict on a segment: whether its winner is that
     of all queries, and if not, whether that is significant.
     """
+    winner = pl.col("winner")
     return first_that_holds(
-        {SAME_WINNER: same, OTHER_WINNER: significant(p, alpha)}, NOT_SIGNIFICANT
+        {
+            NO_SCORE: winner.is_null(),
+            SAME_WINNER: winner == pl.col("overall_winner"),
+            OTHER_WINNER: significant(pl.col("segments_p"), alpha),
+        },
+        NOT_SIGNIFICANT,
     )
 
 

@@ -294,7 +294,7 @@ segments: stats.segment_winners
       winner, on the queries of both
   difference_std family_p
   segments_p | chance | p (segments) | family_p after Holm's correction over the segments
-  verdict | | | same winner, other winner or not significant
+  verdict | | | same winner, other winner, not significant, or no score of any model
 
 costs: stats.cost_table
   cost | text | Cost | the kind of cost
