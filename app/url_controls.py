@@ -132,10 +132,16 @@ def begin_with(
         # What the session sets, the address gets, even if it is what the control shows already.
         st.session_state[name] = st.session_state[name]
         return False
-    begins = not values_in_address(name) or bool(options and before not in options)
+    unset = st.session_state[name] == before and not values_in_address(name)
+    begins = unset or bool(options and before not in options)
     if begins:
         st.session_state[name] = default
     return begins
+
+
+def set_control(name: str, value: object, default: object) -> None:
+    """Let a control show a value that is not its new default."""
+    st.session_state[name], st.session_state[f"default of {name}"] = value, default
 
 
 def choose_query(queries: pl.Series, name: str, most: int) -> object:

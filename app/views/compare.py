@@ -24,7 +24,7 @@ from retrieval_report.study.verdict import margin_sentences
 from retrieval_report.writing.names import with_number
 from tables import PAIRS, frame_table
 from text import plain, short
-from url_controls import choose_number, choose_one
+from url_controls import choose_number, choose_one, set_control
 
 MARGIN = (
     "model verdict value baseline_value difference bound_low bound_high no_worse_p tie_std "
@@ -33,6 +33,8 @@ MARGIN = (
 MARGIN_UNITS = ("points", "percent")
 USUAL_MARGIN = Margin(0.01)
 LEAST_MARGIN = 0.0001
+CONTROLS = ("baseline", "margin", "margin_unit")
+ASKED_OF = "the data that a baseline was last chosen for"
 LAST_MARGIN = "the last margin that could be used"
 CHOSEN = "the chosen pair"
 ALONE = " p is corrected over {} pairs{}; each interval is of its pair alone."
@@ -103,6 +105,13 @@ def _convert(page: Page, baseline: str, amount: float) -> None:
         st.session_state["margin"] = max(float(f"{factor * amount:.3g}"), LEAST_MARGIN)
 
 
+def _as_controls(page: Page, margin: object) -> tuple[float, str]:
+    """Return a margin, or the usual one, as a number and its unit."""
+    found = parse_margin(margin).of(**page.choice.at) if margin else None
+    found = found or USUAL_MARGIN
+    return 100 * found.amount if found.relative else found.amount, MARGIN_UNITS[found.relative]
+
+
 def _no_worse(page: Page) -> None:
     """Show which models lose no more than a margin against a baseline."""
     st.header("No worse than")
@@ -115,13 +124,15 @@ def _no_worse(page: Page) -> None:
         "is not significant above."
     )
     asked = page.study.also  # by the study that the dashboard was started for
-    given = asked["margin"] and parse_margin(asked["margin"]).of(**page.choice.at)
-    first = given or USUAL_MARGIN
-    opened_with = (
-        asked["baseline"] or page.ranked[0],
-        100 * first.amount if first.relative else first.amount,
-        MARGIN_UNITS[first.relative],
-    )
+    opened_with = (asked["baseline"] or page.ranked[0], *_as_controls(page, asked["margin"]))
+    last = st.session_state.get(ASKED_OF, page.data.digest)
+    st.session_state[ASKED_OF] = page.data.digest
+    if last != page.data.digest:  # what was asked of other data stays with them
+        kept, shown = remembered_questions(page.data), opened_with
+        if kept.get("baseline") in page.ranked:
+            shown = (kept["baseline"], *_as_controls(page, kept["margin"]))
+        for name, value, default in zip(CONTROLS, shown, opened_with, strict=True):
+            set_control(name, value, default)
     first_column, middle, right = st.columns(3)
     with first_column:
         baseline = choose_one("Baseline", page.ranked, name="baseline", default=opened_with[0])

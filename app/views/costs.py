@@ -1,9 +1,11 @@
 """The page on scores against costs: which models no other model beats at both."""
 
+from collections.abc import Sequence
+
 import polars as pl
 import streamlit as st
 
-from cached import ask
+from cached import ask, remembered_questions
 from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
@@ -30,20 +32,22 @@ def show(page: Page) -> None:
     )
     page.name_suspects()
     study = page.study.under("expected", "best", "worst")
-    known_costs, key = page.data.costs, EDITOR
+    known_costs = remembered_questions(page.data).get("costs", page.data.costs)
+    key = of_data = f"{EDITOR} {page.data.digest}"
     if upload := offered("Costs", "costs upload"):
         with speaking_to(DashboardReader(columns=False)):
             uploaded = costs_from(opened(upload))
         if {*uploaded["model"]} & {*page.choice.models}:
-            known_costs, key = uploaded, f"{EDITOR}: {upload.label}"
+            known_costs, key = uploaded, f"{key} {upload.label}"
         else:
             said = f"of the table names one of these models, such as {page.ranked[0]}: it has"
             names = names_text(uploaded["model"])
             st.warning(plain(f"No row {said} {names}. The costs below are unchanged."))
-    costs = _entered(page.ranked, known_costs, key)
+    # What is typed belongs to a row: the order must not depend on the measure or the chosen models.
+    costs = _entered(page.data.models, known_costs, key)
     table = study.using(costs=costs).costs
-    as_opened = key == EDITOR and not st.session_state[key]["edited_rows"]
-    ask(page.data, as_opened=as_opened, costs=None if table.is_empty() else costs)
+    if key != of_data or st.session_state[key]["edited_rows"]:
+        ask(page.data, costs=None if table.is_empty() else costs)
     if table.is_empty():
         st.info("No costs entered yet.")
         return
@@ -62,7 +66,7 @@ def show(page: Page) -> None:
         st.caption(note)
 
 
-def _entered(models: list[str], known_costs: pl.DataFrame | None, key: str) -> pl.DataFrame:
+def _entered(models: Sequence[str], known_costs: pl.DataFrame | None, key: str) -> pl.DataFrame:
     """Return what was typed into the table of models, which begins with the known costs."""
     names = pl.DataFrame({"model": models}, schema={"model": pl.String})
     if known_costs is None:

@@ -181,9 +181,10 @@ def test_a_baseline_whose_data_are_in_doubt_is_named_instead_of_tests_against_it
     assert plain(study.decision) in words(page)
 
 
-def test_other_data_begin_with_their_own_margin_which_nobody_chose():
-    page = open_page(
-        "compare", replace(DATA, source=rr.Study(RANKINGS, baseline="fine", margin=0.3))
-    )
-    page.session_state["made data"] = DATA
-    assert drawn(page.run()).number_input(key="margin").value == 0.01
+def test_every_data_set_has_its_own_margin():
+    asked = rr.Study(RANKINGS, baseline="fine", margin=0.3)
+    page = open_page("compare", replace(DATA, source=asked, digest="other"))
+    drawn(page.number_input(key="margin").set_value(0.2).run())
+    for data, margin in ((DATA, 0.01), (replace(DATA, digest="other"), 0.2)):
+        page.session_state["made data"] = data
+        assert drawn(page.run()).number_input(key="margin").value == margin

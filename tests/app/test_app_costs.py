@@ -77,7 +77,8 @@ def test_known_costs_stand_in_the_table_and_are_drawn_at_once():
     costs = pl.DataFrame({"model": ["coarse", "fine"], "bytes": [8, 64]})
     page = open_page("costs", replace(DATA, costs=costs))
     assert not page.info
-    assert "costs" not in page.session_state[ASKED]  # nobody entered them
+    assert ASKED not in page.session_state  # nobody entered them
+    assert list(page.dataframe[0].value["model"]) == [*DATA.models]  # whoever leads
     shown = page.dataframe[-1].value
     assert list(shown["model"]) == ["coarse", "fine"]
     assert list(shown["amount"]) == [8, 64]
