@@ -115,6 +115,9 @@ def frame_table(
         whole = frame["row_models"].list.join(EQUALS) if "row_models" in frame else frame["model"]
         columns.append((whole.alias(IN_FULL), st.column_config.Column("Name in full")))
     more: Named = {}
+    if key is not None:  # other rows have another table, in which none is chosen
+        rows = frame.select(name for name in ("query", *NAMES) if name in frame.columns).rows()
+        key = f"{key} {hash(tuple(rows))}"
     if selection_mode:
         more = {"on_select": "rerun", "selection_mode": selection_mode}
     if on_select is not None:

@@ -110,8 +110,8 @@ def show(page: Page) -> None:
         st.caption(" ".join(remarks))
     how: Named = {"of": "three_scores", "show": COLUMNS, "widths": WIDTHS}
     how |= {"row_height": ROW, "most_rows": FEWER_ROWS if folded else ROWS}
-    if len(page.data.models) > 1:  # other rows have another table, in which none is chosen
-        how |= {"key": f"three scores {hash(tuple(rows['model']))}", "selection_mode": "multi-row"}
+    if len(page.data.models) > 1:
+        how |= {"key": "three scores", "selection_mode": "multi-row"}
     narrow = rows.with_columns(shuffled="shuffled_range")
     st.html(f'<div class="phone">{html_table(narrow, "model expected shuffled naive")}</div>')
     _choose_models(page, frame_table(rows, alt="The three scores, best first.", **how))
