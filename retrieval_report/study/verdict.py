@@ -350,9 +350,8 @@ def _naive(ranked: list[Named], measure: str, ties: str, whose: str) -> list[str
     row = max(scored_rows, key=_error)
     is_cut = row["truncated_share"] > 0
     origin = " from the mean over all orders of the items given" if is_cut else ""
-    accidental = verdicts.accidental_winners(
-        _leaders(scored_rows, "naive"), _leaders(scored_rows, "expected")
-    )
+    printed = _leaders(scored_rows, "naive")
+    accidental = verdicts.accidental_winners(printed, _leaders(scored_rows, "expected"))
     sentences = []
     scored = f"Scored naively, with ties {ties},"
     if _error(row) >= 10**-DECIMALS / 2:
@@ -363,7 +362,7 @@ def _naive(ranked: list[Named], measure: str, ties: str, whose: str) -> list[str
         sentences = [f"Naive scores{whose}, with ties {ties}, {off}."]
         scored = "Scored naively,"
     if accidental:
-        would = "share first place" if len(accidental) > 1 else "win"
+        would = "share first place" if len(printed) > 1 else "win"
         sentences.append(
             f"{scored} {names_text(sorted(accidental))} would {would}, purely because of "
             "how ties are ordered."
