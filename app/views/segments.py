@@ -19,6 +19,7 @@ COLUMNS = (
 
 def show(page: Page) -> None:
     """Draw the page."""
+    page.name_suspects()
     by = choose_one(
         "Column of the queries",
         page.segment_columns,

@@ -51,7 +51,7 @@ def show(page: Page) -> None:
     if deep := depth_sentence(ends, page.measure):
         st.caption(deep)  # the name of the measure is Markdown already
     if tied:
-        _cuts(page)
+        _cuts(page, rows["ends_in_cut_tie"].max())
     if "judgements" in page.data.frames and not page.data.source.counted:
         st.subheader("How much is judged")
         covered = folded(page.study.coverage, copies).filter(at_cutoff(page.choice.cutoff))
@@ -93,8 +93,8 @@ def _hints(page: Page) -> None:
         )
 
 
-def _cuts(page: Page) -> None:
-    """Show the lists whose cutoff falls inside a tie."""
+def _cuts(page: Page, may_end: object) -> None:
+    """Show the lists whose cutoff falls inside a tie; ``may_end`` says whether some may end in one."""
     st.subheader("Where the cutoff splits a tie")
     cutoff = page.choice.cutoff
     if cutoff is None:
@@ -106,7 +106,10 @@ def _cuts(page: Page) -> None:
     cuts = answered(page.data, ties_at_cutoff, {"cutoff": cutoff, **rules})
     cuts = folded(cuts.filter(pl.col("model").is_in(page.runs.model_names)), page.runs.identical)
     if cuts.is_empty():
-        st.info(f"No list has ranks {cutoff} and {cutoff + 1} in one tie.")
+        st.info(
+            f"No list shows ranks {cutoff} and {cutoff + 1} in one tie."
+            + f" Lists that end by rank {cutoff} may hide one." * bool(may_end)
+        )
         return
     largest = f" The {LISTED} largest are listed." if cuts.height > LISTED else ""
     copies = " A model and its copies count once." if page.runs.identical else ""

@@ -14,6 +14,7 @@ from retrieval_report.comparison.verdicts import ALPHA, TIE_RISK
 from retrieval_report.contracts.arguments import check_pattern
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.wording import advice, setting
 from retrieval_report.engines.check_scores import (
     MEAN,
     MEASURE,
@@ -125,7 +126,10 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
     for name in names:
         match = expression.search(name)
         if match is None or match[group] is None:
-            raise ParameterError(f"pattern: '{pattern}' does not fit model {name!r}")
+            raise ParameterError(
+                f"pattern: '{pattern}' does not fit model {name!r}"
+                + advice("; {} names TREC runs after their files", setting("name_by", "file"))
+            )
         series = match["model"] if "model" in expression.groupindex else ""
         rows.append((name, series or "", match[group]))
     # v9 is before v10. Texts and numbers take turns: no text is set beside a number.

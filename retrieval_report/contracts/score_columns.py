@@ -125,10 +125,10 @@ queries: lists.query_table
 profile: tie_profile
   model cutoff
   queries | | | lists with an item
-  cut_share | share | Cut a tie | share of the lists whose cutoff splits a tie
+  cut_share | share | Cut a tie | share of the lists whose cutoff splits a tie, as far as they show
   mixed_share | share | Mixed cut ties | share of the split ties whose items differ in relevance
       grade, so that their order changes scores that count grades
-  ends_in_cut_tie | share | End in a cut tie | share of the lists whose cutoff reaches into a last
+  ends_in_cut_tie | share | May end in a cut tie | share of the lists whose cutoff reaches into a last
       tie that the end of the list may have cut
   tie_median | tenth | Median tie | number of items in the ties that reach into the top k: median
   tie_p90 | tenth | 90th percentile | number of items in the ties that reach into the top k: 90th
@@ -329,7 +329,7 @@ calibration
   threshold | exact number | Threshold | distance up to which, or score from which, items are
       accepted; empty: none reaches the number
   strictest | exact number | Strictest | strictest end of the 95% interval of the threshold under
-      sampling of queries; empty: nothing is accepted
+      sampling of queries; empty: nothing is accepted, or there is no threshold
   loosest | exact number | Loosest | loosest end of the 95% interval of the threshold under
       sampling of queries
   value | | | the metric at the threshold

@@ -92,8 +92,8 @@ SENTENCES = {
     "than others ({example})",
     GRADES: "of two judged items, one of them relevant, the relevant one comes first in {share} of the pairs "
     "that were looked at in the lists of {models}; by chance it would in half of them ({example})",
-    ONE_TIE: "all items tie in {affected} of the {total} lists of {models}, so these rank nothing, and chance "
-    "orders them ({example})",
+    ONE_TIE: "all items tie in {affected} of the {total} lists of {models} that have five items or more, so "
+    "these rank nothing, and chance orders them ({example})",
     COPIED: "all {total} lists of {models} follow the judgements perfectly ({example})",
     FINE: "{affected} of {total} judgements give an item a grade that no other item of the query has ({example})",
     NO_ITEM: "{affected} of {total} queries {have} no relevant item ({example})",

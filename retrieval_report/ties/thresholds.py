@@ -142,7 +142,7 @@ class Thresholds:
         polars.DataFrame
             One row per ``model``: ``metric``, ``at_least``; ``threshold`` (null: none reaches the
             number, or no pair is relevant); ``strictest`` and ``loosest``, the 95% interval of this
-            choice (null: nothing is accepted); ``value`` of the metric, with ``ci_low`` and
+            choice (null: nothing is accepted, or no threshold); ``value`` of the metric, with ``ci_low`` and
             ``ci_high``, its 95% interval at this very threshold; ``precision``, ``recall`` and
             ``f1`` there; ``queries``.
 
@@ -408,7 +408,9 @@ def _interval(
             flattered.append(rates[choice] - values[choice])
     first, last = (int(end) for end in np.quantile(choices, ENDS, method="inverted_cdf"))
     low = high = None
-    if index >= 0 and queries > 1:
+    if index < 0:  # where no threshold will do, that of some drawn queries is none to name
+        first = last = -1
+    elif queries > 1:
         influence, parts = rate_influence(curve, metric)
         low, high = rate_interval(
             values[index], influence[:, index], int(parts[index]), np.array(flattered)

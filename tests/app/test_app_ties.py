@@ -63,7 +63,7 @@ def test_a_cutoff_between_ties_and_the_whole_list_cut_nothing():
     )
     assert (
         open_page("ties", made_data(between), cutoff="4").info[0].value
-        == "No list has ranks 4 and 5 in one tie."
+        == "No list shows ranks 4 and 5 in one tie."
     )
     whole = open_page("ties", DATA, cutoff="all")
     assert whole.info[0].value.startswith("The whole list is scored, so no cutoff splits a tie.")
