@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 KINDS = {  # what the naive order of the models is at some cutoffs
-    "is an accident of ties": ~pl.col("apart"),
+    "is an accident of ties": ~pl.col("apart") & ~pl.col("joined"),
     "only separates models of equal expected score": pl.col("apart") & ~pl.col("same"),
+    "only makes models level whose expected scores differ": pl.col("joined") & ~pl.col("same"),
     "is the expected one": pl.col("same"),
 }
 TO_EXPECTED, TO_NAIVE = pl.col("expected_rank"), pl.col("naive_rank")
@@ -83,29 +84,34 @@ def cutoffs_sentence(rows: pl.DataFrame) -> str:
     ...     }
     ... )
     >>> print(cutoffs_sentence(rows))
-    By ap, the naive order of the models is an accident of ties at cutoffs 1 and 5
-    (at cutoff 1 with another winner); at cutoff 10 it is the expected one.
+    By ap, the naive order of the models is an accident of ties at cutoff 1 (with another winner);
+    at cutoff 5 it only makes models level whose expected scores differ; at cutoff 10 it is the
+    expected one.
     >>> print(cutoffs_sentence(rows.with_columns(naive_rank=pl.Series([2, 1] * 3))))
     By ap, the naive order of the models is an accident of ties at cutoffs 1, 5 and 10
     (with another winner each time).
     >>> tie_std = [0.1, 0.1, 0.1, None, None, None]
     >>> print(cutoffs_sentence(rows.with_columns(tie_std=pl.Series(tie_std))))
     By ap, the naive order of the models is an accident of ties at cutoff 1 (with another winner).
-    By estimates from lists that may be cut, it is an accident of ties at cutoff 5; at cutoff 10 it
-    is the expected one.
+    By estimates from lists that may be cut, it only makes models level whose expected scores differ
+    at cutoff 5; at cutoff 10 it is the expected one.
     >>> level = pl.Series([1, 1, 1, 2, 1, 1])
     >>> print(cutoffs_sentence(rows.with_columns(expected_rank=level)))
-    By ap, the naive order of the models is an accident of ties at cutoff 5; at cutoffs 1 and 10 it
-    only separates models of equal expected score.
+    By ap, the naive order of the models only separates models of equal expected score at cutoffs 1
+    and 10; at cutoff 5 it only makes models level whose expected scores differ.
     """
     if not rows.width or rows["model"].n_unique() == 1:
         return ""
-    rows = rows.with_columns(last=TO_EXPECTED + pl.len().over("cutoff", TO_EXPECTED) - 1)
+    last, naive_last = (
+        rank + pl.len().over("cutoff", rank) - 1 for rank in (TO_EXPECTED, TO_NAIVE)
+    )
+    rows = rows.with_columns(last=last, naive_last=naive_last)
     rows = rows.filter(pl.col("copy_of").is_null(), TO_EXPECTED.is_not_null())
     winner_by_both = pl.all_horizontal(TO_EXPECTED == 1, TO_NAIVE == 1)
     at = rows.group_by("metric", "cutoff", maintain_order=True).agg(
         (TO_EXPECTED == TO_NAIVE).all().alias("same"),
         apart=TO_NAIVE.is_between(TO_EXPECTED, "last").all(),
+        joined=TO_EXPECTED.is_between(TO_NAIVE, "naive_last").all(),
         winner=~winner_by_both.any(),
         known=TO_NAIVE.is_not_null().all(),
         exact=pl.col("tie_std").is_not_null().mean(),

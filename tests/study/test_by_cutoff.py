@@ -36,8 +36,8 @@ def test_the_report_says_on_its_first_screen_at_which_cutoffs_the_order_is_an_ac
     page = render_html(report, [])
     sentence = cutoffs_sentence(report.by_cutoff)
     assert sentence == (
-        "By ndcg, the naive order of the models is an accident of ties at cutoff 1; at cutoffs 3 and 5 "
-        "it is the expected one."  # the expected winner shares the first place by the naive order
+        "By ndcg, the naive order of the models only makes models level whose expected scores differ at "
+        "cutoff 1; at cutoffs 3 and 5 it is the expected one."
     )
     assert sentence in page[page.index('id="verdict"') : page.index('id="three"')]
     assert '<a href="#cutoffs">' in page[page.index(sentence) : page.index('id="three"')]
