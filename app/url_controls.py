@@ -102,7 +102,9 @@ def choose_one(
             st.query_params[name] = text_of[value]
             st.rerun()  # widgets read the address only as it is when a run begins
     index = options.index(default) if default in texts else 0
-    if not begin_with(name, options[index], texts, hold=hold):
+    begins = begin_with(name, options[index], texts, hold=hold)
+    # What the session has set, such as other data, gets into the address only now.
+    if not begins and st.session_state.get(name) not in texts:
         _refuse_others(name, texts.values(), missing)
     return st.selectbox(
         label,

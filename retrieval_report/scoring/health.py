@@ -57,7 +57,7 @@ NO_RELEVANT, OTHER_QUERIES = "nothing relevant", "other queries"
 SAME_LIST = "same list"
 OWN_ITEM = "own item"
 UNRELATED, REPEATED, FINE = "unrelated", "repeated judgements", "fine judgements"
-NO_ITEM = "no relevant item"
+NO_ITEM, ONE_GRADE = "no relevant item", "one grade"
 AT_RANDOM = UNRELATED, UNORDERED, ONE_TIE  # of lists that chance or other queries might have
 SENTENCES = {
     NO_LIST: "{affected} of {total} judged queries {have} no list from {models} ({example})",
@@ -94,6 +94,8 @@ SENTENCES = {
     "that were looked at in the lists of {models}; by chance it would in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models} that have five items or more, so "
     "these rank nothing, and chance orders them ({example})",
+    ONE_GRADE: "all {total} items of {models} are relevant and have one grade, so that any order of them "
+    "is perfect ({example})",
     COPIED: "all {total} lists of {models} follow the judgements perfectly ({example})",
     FINE: "{affected} of {total} judgements give an item a grade that no other item of the query has ({example})",
     NO_ITEM: "{affected} of {total} queries {have} no relevant item ({example})",
@@ -112,6 +114,7 @@ ENOUGH = 5  # items that an honest model would match, of those of one that match
 # the form, or if it is the form of most
 OTHER_FORMS, MANY, SERIOUS_SHARE = 0.02, 0.1, 0.5
 FIFTH = 0.2  # of the judged items, which no model can find: a part of a collection may be less
+FEWEST_GRADED = 10  # lists of three items or more, all of them relevant
 FEWEST_ITEMS = 3  # of at least three lists in one order
 WHOLE_LISTS, WHOLE_ROWS = 8, 1000  # lists of a model, and rows of each, whose items are compared
 SAME_ITEMS = 0.9  # of the rows of these lists: items that all of them hold, but one
@@ -122,6 +125,7 @@ OTHER_LISTS = "; if so, do these lists belong to their queries?"
 OTHER_LABELS = "are the labels in the same order as the items and queries?"
 ONE_OF_SEVERAL = "does it rank at random, or do its ids name other items?"
 FARTHEST = "lists of others hold far more: are these the farthest items instead of the nearest?"
+ALL_RELEVANT = "are items left out that are not relevant, or that nobody judged?"
 NOBODY_BETTER = (
     "no model's lists suit their own queries better: do the judgements and the lists belong "
     "together, or do they come from different collections?"
@@ -183,6 +187,7 @@ def _findings(
     }
     if judged.whole.judged or not prepared.retrieved.total(prepared.relevant_grade).any():
         findings += _without_relevant(prepared, of_ids, options.relevant_from)
+    findings += _of_one_grade(prepared)
     findings += _of_others(_same_lists(judged, sample, prepared, found), of_ids)
     findings += _own_items(sample, prepared)
     unrelated = [*_unrelated(judged, _models(findings, NO_LIST, NO_MATCH, NO_RELEVANT))]
@@ -550,6 +555,21 @@ def _without_relevant(
     for model, items in none.select("model", "items").iter_rows():
         if not share or items * share >= ENOUGH:
             yield model, NO_RELEVANT, True, items, items, example
+
+
+def _of_one_grade(prepared: Prepared) -> Findings:
+    """Find that all items of all models are relevant, and have one grade: then nothing tells a good
+    order from a bad one. Few lists, or short ones, may happen to be all right.
+    """
+    grades = np.unique(prepared.retrieved.grade)
+    if grades.size != 1 or not prepared.relevant_grade[grades[0]]:
+        return
+    lists = prepared.names.select("model", items=prepared.length).filter(pl.col("items") > 2)
+    models = lists.group_by("model").agg(pl.sum("items"), lists=pl.len())
+    for model, items, _ in (
+        models.filter(pl.col("lists") >= FEWEST_GRADED).sort("model").iter_rows()
+    ):
+        yield model, ONE_GRADE, True, items, items, ALL_RELEVANT
 
 
 def _forms(items: pl.DataFrame) -> pl.DataFrame:
