@@ -58,7 +58,7 @@ OTHER_MEANS = {
 PLAIN_MEANS = "Evaluators average over queries alone, so these are plain means."
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 WINNERS = {  # which evaluators name another winner, and why
-    "wrong": "Tie order changes the winner of {}: {}.",
+    "wrong": "Tie order changes who is first in {}: {}.",
     "open": "Tie order could change the winner of {}, however unlikely that is: {}.",
     "apart": "By the mean over all orders and by definition, another model than {best} wins in {}: {}.",
 }
@@ -621,7 +621,7 @@ def winner_sentences(
     ...     "relevance": [0, 1] * 2,
     ... }
     >>> winner_sentences(rr.audit(rankings, metrics="precision@1", systems=["ranx", "pytrec_eval"]))
-    ('Tie order changes the winner of 1 of 2 evaluator configurations: pytrec_eval.',)
+    ('Tie order changes who is first in 1 of 2 evaluator configurations: pytrec_eval.',)
     """
     if audit.is_empty():
         return ()
@@ -647,7 +647,7 @@ def winner_sentences(
     of_which = f"of {winners.height} evaluator configurations{f' for {measure}' * bool(measure)}"
     sentences = []
     if winners.filter(pl.col("kind").is_in(["wrong", "open"])).is_empty():
-        sentences.append(f"Tie order changes the winner in none {of_which}.")
+        sentences.append(f"Tie order changes who is first in none {of_which}.")
         of_which = "of them"
     for kind, sentence in WINNERS.items():
         names = [visible(name, NAME_WIDTH) for name in winners.filter(kind=kind)["system"]]

@@ -39,7 +39,7 @@ def test_winners_that_are_accidents_are_counted_and_named():
     assert undecided.height
     said = page.warning[0].value.replace("\\", "")
     assert said.startswith(
-        f"Tie order changes the winner of {wrong.height} of {truth.height} evaluator configurations: "
+        f"Tie order changes who is first in {wrong.height} of {truth.height} evaluator configurations: "
     )
     assert f"Tie order could change the winner of {undecided.height} more, " in said
     shown = table(page, 0)

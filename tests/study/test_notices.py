@@ -177,9 +177,9 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
         )
     )
     (named, _) = winner_sentences(rows, measure="ap@5")
-    assert named == "Tie order changes the winner in none of 3 evaluator configurations for ap@5."
+    assert named == "Tie order changes who is first in none of 3 evaluator configurations for ap@5."
     assert winner_sentences(rows) == (
-        "Tie order changes the winner in none of 3 evaluator configurations.",
+        "Tie order changes who is first in none of 3 evaluator configurations.",
         (
             "By the mean over all orders and by definition, another model than a wins in 1 of "
             "them: theirs of a package."
@@ -191,7 +191,7 @@ def test_an_evaluator_is_counted_once_so_that_the_numbers_add_up():
     same_winner = {"never": False, "perhaps": None, "by definition": True}
     rows = audited(*({"system": name, "same_winner": same} for name, same in same_winner.items()))
     assert winner_sentences(rows) == (
-        "Tie order changes the winner of 1 of 3 evaluator configurations: never.",
+        "Tie order changes who is first in 1 of 3 evaluator configurations: never.",
         "Tie order could change the winner of 1 more, however unlikely that is: perhaps.",
         (
             "By the mean over all orders and by definition, another model than a wins in 1 more: "
@@ -223,7 +223,7 @@ def test_evaluators_that_name_another_winner_are_all_counted_and_one_more_than_f
     rows = audited(*({**way, "system": s, "call": f"call {n}"} for n, s in enumerate(systems)))
     assert winner_sentences(rows) == (
         (
-            "Tie order changes the winner of 7 of 7 evaluator configurations: ranx (2 ways), "
+            "Tie order changes who is first in 7 of 7 evaluator configurations: ranx (2 ways), "
             "mteb, BEIR, RecBole, trec_eval and ir_measures."
         ),
     )
