@@ -18,6 +18,7 @@ from text import plain, short
 
 T = TypeVar("T")
 REFUSED = "refused values of the address"
+OFFERED = "models that were offered"
 MAX_QUERIES = 40
 NO_CHOICE = "there is no such choice here"
 NO_CONTROL = (
@@ -170,7 +171,12 @@ def choose_query(queries: pl.Series, name: str, most: int) -> object:
 def choose_models(models: Sequence[str]) -> tuple[str, ...]:
     """Offer the models of the data, and return the chosen ones in order."""
     texts, name = numbered(models, short), "models"
-    _refuse_others(name, texts.values(), NO_CHOICE)
+    offered = st.session_state.get(OFFERED, models)
+    if name in st.session_state and offered != models:  # of other data; the address gets the rest
+        st.session_state[name] = [model for model in st.session_state[name] if model in models]
+    else:
+        _refuse_others(name, texts.values(), NO_CHOICE)
+    st.session_state[OFFERED] = models
     selection = st.multiselect(
         "Models",
         models,
