@@ -21,7 +21,7 @@ from url_controls import choose_one
 UPLOADED = "uploaded data"
 GONE = (
     "such data are not here. If you uploaded them, upload the files again on the page Data & "
-    "export: a link or a reload keeps the settings in the sidebar, not the data"
+    "export: a link or a reload keeps metric, cutoff and rules, not the data"
 )
 NEXT = "data to open next"  # a value can be set only before its widget is made
 

@@ -255,7 +255,7 @@ def test_uploaded_data_that_a_reload_lost_are_asked_for_again():
     page = drawn(test.run())
     said = next(box.value for box in page.warning if "lists" in box.value).replace("\\", "")
     assert "upload the files again on the page Data & export" in said
-    assert "keeps the settings in the sidebar, not the data" in said
+    assert "keeps metric, cutoff and rules, not the data" in said
 
 
 def test_what_no_control_takes_of_the_address_is_said_once():
