@@ -59,7 +59,7 @@ PLAIN_MEANS = "Evaluators average over queries alone, so these are plain means."
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 WINNERS = {  # which evaluators name another winner, and why
     "wrong": "Tie order changes who is first in {}: {}.",
-    "open": "Tie order could change the winner of {}, however unlikely that is: {}.",
+    "open": "Tie order could change who is first in {}, however unlikely that is: {}.",
     "apart": "By the mean over all orders and by definition, another model than {best} wins in {}: {}.",
 }
 OWN_IDEAL = "ideal=list"

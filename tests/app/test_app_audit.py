@@ -41,7 +41,7 @@ def test_winners_that_are_accidents_are_counted_and_named():
     assert said.startswith(
         f"Tie order changes who is first in {wrong.height} of {truth.height} evaluator configurations: "
     )
-    assert f"Tie order could change the winner of {undecided.height} more, " in said
+    assert f"Tie order could change who is first in {undecided.height} more, " in said
     shown = table(page, 0)
     assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
     assert shown["same_winner"].to_list() == sorted(

@@ -192,7 +192,7 @@ def test_an_evaluator_is_counted_once_so_that_the_numbers_add_up():
     rows = audited(*({"system": name, "same_winner": same} for name, same in same_winner.items()))
     assert winner_sentences(rows) == (
         "Tie order changes who is first in 1 of 3 evaluator configurations: never.",
-        "Tie order could change the winner of 1 more, however unlikely that is: perhaps.",
+        "Tie order could change who is first in 1 more, however unlikely that is: perhaps.",
         (
             "By the mean over all orders and by definition, another model than a wins in 1 more: "
             "by definition."
@@ -207,7 +207,7 @@ def test_ways_of_an_evaluator_that_fare_differently_are_told_apart():
         audited(ignoring, {**way, "call": "ndcg_score", "same_winner": True})
     ) == (
         (
-            "Tie order could change the winner of 1 of 2 evaluator configurations, however "
+            "Tie order could change who is first in 1 of 2 evaluator configurations, however "
             "unlikely that is: scikit-learn 1.9 ndcg_score(ignore_ties=True)."
         ),
         (
