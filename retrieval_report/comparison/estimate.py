@@ -25,7 +25,7 @@ from retrieval_report.engines.score_grid import (
 )
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import is_share, measure_text
-from retrieval_report.writing.numbers import number
+from retrieval_report.writing.numbers import EXACT_DIGITS, number
 
 ESTIMATES = schema("estimates")
 LIST = ["model", "query", *SCORE]
@@ -295,12 +295,14 @@ def powered(machine: Floats, human: Floats, confidence: float, *, of_pairs: bool
 
 def _are_coarse(machine: Floats, human: Floats, of_pairs: bool) -> Bools:
     """Return in which rows most human scores are 0 or 1 (or differ by 0 or 1, and some by 1), or
-    all are the same.
+    all are the same. The ndcg of perfect lists may be above 1 in the last digit.
 
     >>> nothing = np.full((4, 3), np.nan)
-    >>> _are_coarse(nothing, np.array([[1, 1, 0.5], [0.2, 0.3, 1], [1, 1, 7], [7, 7, 7]]), False)
+    >>> human = np.array([[1 + 2.0**-52, 1, 0.5], [0.2, 0.3, 1], [1, 1, 7], [7, 7, 7]])
+    >>> _are_coarse(nothing, human, False)
     array([ True, False, False,  True])
     """
+    machine, human = machine.round(EXACT_DIGITS), human.round(EXACT_DIGITS)
     size = np.abs(human) if of_pairs else human
     most = 2 * ((size == 0) | (size == 1)).sum(axis=1) > (~np.isnan(human)).sum(axis=1)
     least, largest = (

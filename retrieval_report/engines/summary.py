@@ -346,9 +346,14 @@ def clipped(metric: str, mean: float, low: float, high: float) -> tuple[float, f
 
     >>> clipped("ap", 0.9, 0.75, 1.05), clipped("dcg", 0.9, 0.75, 1.05)
     ((0.75, 1.0), (0.75, 1.05))
+
+    The ndcg of perfect lists may be above 1 in the last digit.
+
+    >>> clipped("ndcg", 1.0 + 2.0**-52, 0.75, 1.05)
+    (0.75, 1.0000000000000002)
     """
-    if is_share(metric) and 0 <= mean <= 1 and low <= high:
-        return max(low, 0.0), min(high, 1.0)
+    if is_share(metric) and 0 <= mean <= 1 + ROUNDING and low <= high:
+        return max(low, 0.0), min(high, max(mean, 1.0))
     return low, high
 
 
