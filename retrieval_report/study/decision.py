@@ -26,6 +26,7 @@ SHIP, KEEP = "ship", "keep"
 Decision = tuple[str, str]  # in a word, and in a sentence
 LARGE_SHARE = 0.5  # of the baseline's score: a margin that lets much pass
 NAMED_WITHIN = 0.02  # relative, of a fraction that has a name
+FAR_MORE = 2  # times as many queries, which the decision names, too
 
 
 def decided_by(study: Study) -> Decision:
@@ -192,8 +193,8 @@ def _nothing_passed(
 
 def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float]) -> str:
     """Say how many queries would decide it for the best of the models, if it is more than there
-    are: if nothing is lost, unless it surely loses, or if it loses what was observed. Models that
-    cost no less than the baseline count only where no other is open.
+    are: if nothing is lost, unless it surely loses, or if it loses what was observed; both where the
+    latter is far more. Models that cost no less than the baseline count only where no other is open.
     """
     several = rows.height > 1
     rows = rows.filter(verdict=verdicts.NOT_DECIDED)
@@ -209,10 +210,14 @@ def _queries_hint(rows: pl.DataFrame, baseline: str, amounts: Mapping[str, float
     best = rows.row(0, named=True)
     hint = f"; {{}} queries would decide it{_whose(rows, several, are_cheaper)} if {{}}"
     may_be_level = best["bound_high"] is None or best["bound_high"] >= 0
-    if may_be_level and (best["queries_needed"] or 0) > best["queries"]:
-        return hint.format(about(best["queries_needed"]), "nothing is lost")
-    if best["difference"] < 0 and (best["queries_if_observed"] or 0) > best["queries"]:
-        loss = f"{model_text(best['model'])} really loses {-best['difference']:.2g}"
+    needed, as_observed = best["queries_needed"] or 0, best["queries_if_observed"] or math.inf
+    loss = f"{model_text(best['model'])} really loses {-best['difference']:.2g}"
+    if may_be_level and needed > best["queries"]:
+        within_margin = -best["margin"] < best["difference"] < 0
+        more = f", and {about(best['queries_if_observed'])} if {loss}"
+        says_more = within_margin and as_observed > FAR_MORE * needed
+        return hint.format(about(needed), f"nothing is lost{more * says_more}")
+    if best["difference"] < 0 and best["queries"] < as_observed < math.inf:
         return hint.format(about(best["queries_if_observed"]), loss)
     return ""
 
