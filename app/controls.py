@@ -16,6 +16,7 @@ from retrieval_report.metrics.parsing import (
     parse_metric,
     whole_number,
 )
+from text import plain
 from url_controls import (
     begin_with,
     choose_models,
@@ -44,6 +45,7 @@ LIMITS: Mapping[str, Named] = {  # of options that are numbers
     "shuffles": {"low": 1, "high": 10_000},
     "seed": {"low": 0, "high": MOST_SEED},
 }
+OF_DRAWS = "shuffles", "seed"  # which change no score but those of the draws
 STEPS: Mapping[type, Named] = {int: {"step": 1}, float: {"step": 1.0, "format": "%g"}}
 
 
@@ -57,7 +59,27 @@ def sidebar(data: OpenedData) -> Choice:
         with st.expander("Rules"):
             metric = _with_parameters(name)
             options = {name: _option(name, data) for name in USUAL}
+        # They hold for other data, too, and the box closes.
+        changed = {
+            name: value
+            for name, value in options.items()
+            if value != first.options[name] and name not in OF_DRAWS
+        }
+        if changed:
+            rules = "; ".join(_in_words(name, value) for name, value in changed.items())
+            st.caption(plain(f"Changed rules: {rules}"))
     return Choice(metric, cutoff, models or data.models, options, data.longest)
+
+
+def _in_words(name: str, value: object) -> str:
+    """Return the title of an option with its value, as menus have them."""
+    if isinstance(value, bool):
+        words = "yes" if value else "no"
+    elif isinstance(value, int | float):
+        words = number_text(value)
+    else:
+        words = word_of(UNSET if value is None else value)
+    return f"{OPTIONS[name].title}: {words}"
 
 
 def _metric(first: str) -> str:

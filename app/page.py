@@ -9,6 +9,7 @@ import streamlit as st
 import retrieval_report as rr
 from cached import remembered_questions, study_of, usual_study
 from records import MEASURES, Choice, OpenedData
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.leaderboard_rows import in_order_of
 from retrieval_report.study.three_tables import are_drawn
 from retrieval_report.study.verdict import no_verdict_on
@@ -74,15 +75,20 @@ class Page:
         """Return the study of the chosen measure, without random orders."""
         return self.drawn._undrawn
 
+    @property
+    def questions(self) -> Named:
+        """Return what was entered on other pages: costs, and a baseline with its margin if it is
+        among the chosen models.
+        """
+        questions = remembered_questions(self.data)
+        if questions.get("baseline") not in {None, *self.choice.models}:
+            questions |= {"baseline": None, "margin": None}
+        return questions
+
     @cached_property
     def asked(self) -> rr.Study:
-        """Return the same with what was entered on other pages: costs, and a baseline with its
-        margin if it is among the chosen models.
-        """
-        answers = remembered_questions(self.data)
-        if answers.get("baseline") not in {None, *self.choice.models}:
-            answers = {**answers, "baseline": None, "margin": None}
-        return self.study.using(**answers) if answers else self.study
+        """Return the same study with what was entered on other pages."""
+        return self.study.using(**self.questions) if self.questions else self.study
 
     @property
     def runs(self) -> rr.Study:

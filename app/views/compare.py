@@ -112,30 +112,16 @@ def _as_controls(page: Page, margin: object) -> tuple[float, str]:
     return 100 * found.amount if found.relative else found.amount, MARGIN_UNITS[found.relative]
 
 
-def _no_worse(page: Page) -> None:
-    """Show which models lose no more than a margin against a baseline."""
-    st.header("No worse than")
-    st.caption(
-        "If a difference is not significant, that does not show that there is none. Two "
-        "one-sided tests answer the better question: does a model lose less than a margin that "
-        "would matter, for example after quantising or pruning? The lower bound allows for rare "
-        "large losses, so it can lie below the interval of the same pair above. Each model is "
-        "tested by itself, so one may lose more here whose difference, corrected for all pairs, "
-        "is not significant above."
-    )
-    asked = page.study.also  # by the study that the dashboard was started for
-    opened_with = (asked["baseline"] or page.ranked[0], *_as_controls(page, asked["margin"]))
-    last = st.session_state.get(ASKED_OF, page.data.digest)
-    st.session_state[ASKED_OF] = page.data.digest
-    if last != page.data.digest:  # what was asked of other data stays with them
-        kept, shown = remembered_questions(page.data), opened_with
-        if kept.get("baseline") in page.ranked:
-            shown = (kept["baseline"], *_as_controls(page, kept["margin"]))
-        for name, value, default in zip(CONTROLS, shown, opened_with, strict=True):
-            set_control(name, value, default)
+def _chosen(page: Page, opened_with: tuple[str, float, str]) -> tuple[str, float, str]:
+    """Return the baseline, the margin and its unit as they are chosen."""
     first_column, middle, right = st.columns(3)
+    # A margin that somebody set is one against the baseline beside it, whoever leads by another metric.
+    of_margin = list(zip(CONTROLS, opened_with, strict=True))[1:]
+    is_set = any(st.session_state.get(name, default) != default for name, default in of_margin)
     with first_column:
-        baseline = choose_one("Baseline", page.ranked, name="baseline", default=opened_with[0])
+        baseline = choose_one(
+            "Baseline", page.ranked, name="baseline", default=opened_with[0], hold=is_set
+        )
     with middle:
         # The control would keep a number below its bound to itself, without a word.
         amount = choose_number(
@@ -155,16 +141,49 @@ def _no_worse(page: Page) -> None:
             help="Points of the score, or percent of the baseline's mean.",
             on_change=partial(_convert, page, baseline, amount),
         )
-    chosen = {"baseline": baseline, "margin": f"{amount:g} %" if unit == "percent" else amount}
-    as_opened = (baseline, amount, unit) == opened_with
-    ask(page.data, as_opened=as_opened, **chosen)
-    costs = {"costs": page.data.costs}
-    study = page.study.using(**{**costs, **remembered_questions(page.data), **chosen})
+    return baseline, amount, unit
+
+
+def _no_worse(page: Page) -> None:
+    """Show which models lose no more than a margin against a baseline."""
+    st.header("No worse than")
+    st.caption(
+        "If a difference is not significant, that does not show that there is none. Two "
+        "one-sided tests answer the better question: does a model lose less than a margin that "
+        "would matter, for example after quantising or pruning? The lower bound allows for rare "
+        "large losses, so it can lie below the interval of the same pair above. Each model is "
+        "tested by itself, so one may lose more here whose difference, corrected for all pairs, "
+        "is not significant above."
+    )
+    asked = page.study.also  # by the study that the dashboard was started for
+    kept = remembered_questions(page.data)
+    wanted = kept.get("baseline") or asked["baseline"]
+    is_hidden = wanted not in {None, *page.ranked}  # by the models that are chosen
+    first = asked["baseline"] if asked["baseline"] in page.ranked else page.ranked[0]
+    opened_with = (first, *_as_controls(page, asked["margin"]))
+    asked_of = page.data.digest, is_hidden
+    if st.session_state.get(ASKED_OF, asked_of) != asked_of:
+        # What was asked of other data stays with them, and a baseline comes back with its model.
+        shown = opened_with
+        if "margin" in kept:
+            shown = first if is_hidden else wanted, *_as_controls(page, kept["margin"])
+        for name, value, default in zip(CONTROLS, shown, opened_with, strict=True):
+            set_control(name, value, default)
+    st.session_state[ASKED_OF] = asked_of
+    baseline, amount, unit = _chosen(page, opened_with)
+    # What stands in for a hidden baseline is nobody's wish.
+    meant = wanted if is_hidden and baseline == first else baseline
+    margin = f"{amount:g} %" if unit == "percent" else amount
+    opened = (meant, amount, unit) == (asked["baseline"] or first, *opened_with[1:])
+    ask(page.data, as_opened=opened, baseline=meant, margin=margin)
+    answers = {"costs": page.data.costs, **kept, "baseline": baseline, "margin": margin}
+    study = page.study.using(**answers)
     status, decision = decided_by(study)
     # The report's, in the colour of its own: models to be checked are not among these. Until somebody
     # names a baseline, nobody wants to replace the winner.
     rows = study.no_worse
-    if as_opened and not asked["baseline"] and rows.height:
+    is_named = meant == baseline and not (opened and not asked["baseline"])
+    if rows.height and not is_named:
         decision = ""
     if decision:
         say(status, [decision])

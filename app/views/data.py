@@ -3,7 +3,7 @@
 import polars as pl
 import streamlit as st
 
-from cached import check, columns_of, remembered_questions, report, scored
+from cached import check, columns_of, report, scored
 from data_source import adopt
 from page import Page
 from records import OpenedData, Upload
@@ -184,7 +184,7 @@ def _downloads(page: Page) -> None:
     for place, (label, made, about) in zip(st.columns(3), files, strict=True):
         place.download_button(label, made, label.lower().replace(", ", "."))
         place.caption(about)
-    questions = remembered_questions(data)
+    questions = page.questions
     also = {
         "the costs that you entered": questions.get("costs"),
         f"the baseline {questions.get('baseline')} with its margin": questions.get("margin"),

@@ -71,7 +71,8 @@ def show(page: Page) -> None:
     folded, heading = list[str](), OTHERS
     if study.status == CHECK:  # the cause, and on whom there is no verdict; not yet who leads
         shown, more = split_findings(faults)
-        folded = [*more, *filter(None, [study.decision]), *findings[1:3]]
+        others = {*page.choice.models}.difference(study.suspects)
+        folded = [*more, *filter(None, [study.decision] if others else []), *findings[1:3]]
         boxes = [(CHECK, [*shown, findings[0]])]
         heading = more_findings(more) if more else OTHERS
     leader = listed((winners["winner"][0] or NOBODY).split(EQUALS))

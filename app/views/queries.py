@@ -48,13 +48,14 @@ def show(page: Page) -> None:
         st.info(f"No query’s {page.measure} is affected by tie order.")
     last = "; lists whose missing items can change the score come last"
     last = last if scored["truncated"].any() else ""
+    rows = folded(scored, page.runs.identical)
     caption = (
         f"{{}}, those that ties can change most first{last}. Choose a row to see its list."
-        + (" Copies of a model are listed with it." if page.runs.identical else "")
+        + (" Copies of a model are listed with it." if rows.height < scored.height else "")
     )
     brushed_table(
         None if page.data.source.counted else charts.query_scatter,
-        folded(scored, page.runs.identical),
+        rows,
         ("naive", "expected"),
         page.choice.at,
         "list",

@@ -7,6 +7,7 @@ from chart_display import say
 from page import Page
 from retrieval_report.comparison.segments import NO_VALUE
 from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
+from retrieval_report.writing.names import EQUALS, listed
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import choose_one
@@ -33,6 +34,8 @@ def show(page: Page) -> None:
     if not segments["winner"].count():
         st.info(f"No query has a score for {page.measure}.")
         return
+    all_of = {name: EQUALS.join(sorted(group)) for group in page.study.identical for name in group}
+    segments = segments.with_columns(pl.col("winner", "overall_winner").replace(all_of))
     if len(page.choice.models) > 1:
         _headline(segments, by)
     unlike_first = pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1)
@@ -43,7 +46,8 @@ def show(page: Page) -> None:
 
 def _headline(segments: pl.DataFrame, by: str) -> None:
     """Show whether the winner depends on the segment."""
-    best = plain(segments["overall_winner"][0], 60)
+    winners = [plain(name, 60) for name in segments["overall_winner"][0].split(EQUALS)]
+    best, s = listed(winners), "s" * (len(winners) == 1)
     others = segments.filter(verdict=OTHER_WINNER)["segment"]
     unsure = segments.filter(verdict=NOT_SIGNIFICANT).height
     if len(others):
@@ -53,13 +57,13 @@ def _headline(segments: pl.DataFrame, by: str) -> None:
         )
     elif unsure:
         st.warning(
-            f"{best} leads overall. In {unsure} of {segments.height} segments another model "
+            f"{best} lead{s} overall. In {unsure} of {segments.height} segments another model "
             "has the higher score, but the difference is not significant after correction for the "
             "numbers of models and segments."
         )
     else:
         scored = " that has a score" if segments["winner"].has_nulls() else ""
-        st.info(f"{best} wins in every segment{scored}.")
+        st.info(f"{best} win{s} in every segment{scored}.")
 
 
 def _one(page: Page, values: pl.Series) -> None:

@@ -111,12 +111,20 @@ def without_copies(pairs: pl.DataFrame, groups: Groups) -> pl.DataFrame:
 
 def folded(rows: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     """Return rows about models without those of copies; ``row_models`` names the model
-    and its copies.
+    and its copies. A model whose naive scores are others, by the order of its file, is no copy.
 
     >>> rows = pl.DataFrame({"model": ["b", "a", "c"]})
     >>> folded(rows, (("b", "a"),)).rows()
     [('a', ['a', 'b']), ('c', ['c'])]
+    >>> rows = pl.DataFrame({"model": ["b", "a"], "query": "q", "naive": [0.5, 1.0]})
+    >>> folded(rows, (("b", "a"),))["row_models"].to_list()
+    [['b'], ['a']]
     """
+    if "naive" in rows.columns:
+        parts = rows.sort("query").partition_by("model", as_dict=True)
+        naive = {name: part["naive"].to_numpy().tobytes() for (name,), part in parts.items()}
+        same = ({name: naive[name] for name in group if name in naive} for group in groups)
+        groups = tuple(alike for contents in same for alike in _alike(contents))
     names = {first: [first, *copies] for first, *copies in map(sorted, groups)}
     row_models = [names.get(name, [name]) for name in rows["model"]]
     rows = rows.with_columns(row_models=pl.Series(row_models, dtype=pl.List(pl.String)))

@@ -146,8 +146,8 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
         values = [name for name in ("distance", "score") if name in frame.columns]
         same = values and frame.n_unique([*keys, *values]) == frame.n_unique(keys)
         cure = f"the rows are identical: {cure}; " if same else ""
-        cure += "repeated items push scores above 1; do they belong to several models? Then call "
-        cure += "the column that tells them 'model'"
+        cure += "repeated items push scores above 1; do they belong to several models or "
+        cure += "runs? Then a column 'model' must tell them apart"
         cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
         cure = _only_item(frame) or cure
     raise DataError(f"{what}: {repeated} another's {', '.join(keys)}; {location}; {cure}")

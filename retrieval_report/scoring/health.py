@@ -89,7 +89,7 @@ SENTENCES = {
     UNRELATED: "the lists of {models} suit their queries no better than lists of other queries would: "
     "{affected} of {total} items that were looked at are relevant ({example})",
     UNORDERED: "taken together, {affected} of the {total} lists of {models} rank relevant items no earlier "
-    "than others ({example})",
+    "than chance could ({example})",
     GRADES: "of two judged items, one of them relevant, the relevant one comes first in {share} of the pairs "
     "that were looked at in the lists of {models}; by chance it would in half of them ({example})",
     ONE_TIE: "all items tie in {affected} of the {total} lists of {models} that have five items or more, so "

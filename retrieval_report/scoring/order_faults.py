@@ -45,10 +45,11 @@ OTHER_GRADES = (
     "no model does better: are grades or labels in the rows where they belong, and does a larger "
     "grade mean more relevant?"
 )
-# A share that is surely small, but as surely above chance, is skill: of long lists, .52 may be.
+# Within chance, in data that would show a share of .55, or do show that it is smaller. A share that
+# is surely small, but as surely above chance, is skill: of long lists, .52 may be.
 _MARGIN = SURE * pl.col("variance").sqrt()
 LEVEL = (pl.col("right") <= _MARGIN) & (
-    pl.col("right") + _MARGIN < (HARDLY_ABOVE - 0.5) * pl.col("pairs")
+    pl.min_horizontal("right", 0) + _MARGIN < (HARDLY_ABOVE - 0.5) * pl.col("pairs")
 )
 Finding = tuple[Any, ...]  # the columns of the frame of health, without the message
 Findings = Iterator[Finding]

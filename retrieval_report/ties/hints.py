@@ -16,6 +16,7 @@ from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.ties.profile import TieTable, profile_of
+from retrieval_report.writing.names import with_number
 
 HINTS = schema("hints")
 # Types of 16 bits, with the bits of their significand and the least and largest exponent.
@@ -47,7 +48,7 @@ def tie_hints(
         ``model`` (null: all of them), ``hint``, ``value`` (the number it is based on), ``message``:
 
         - ``dangling``: some judged items are in no list, although the lists, of at least two
-          queries, hold the same items, which seem to be all there are. ``value``: how many.
+          queries, hold the same items, which may be all there are. ``value``: how many.
         - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits.
           ``value``: share of items that are tied.
         - ``near_ties``: share of gaps within rounding errors (see :func:`tie_profile`).
@@ -99,9 +100,9 @@ def _dangling(judged: Judged) -> Iterator[Hint]:
         lost = judged_items.join(item_ids, on="item", how="anti")["item"].sort()
         if len(lost):
             message = (
-                f"{len(lost)} of {judged_items.height} judged items, such as {lost[0]!r}, "
-                "are in no list, although the lists seem to hold all items: do their ids "
-                "differ, or name chunks?"
+                f"{len(lost)} of {judged_items.height} judged items, such as {lost[0]!r}, are in no "
+                f"list. All lists together hold {with_number(item_ids.height, 'item')}: if there are "
+                "no others, do ids differ, or name chunks?"
             )
             yield None, "dangling", float(len(lost)), message
 
