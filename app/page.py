@@ -36,7 +36,7 @@ WHY_EMPTY = {  # what a page says if it does not answer; others are only left ou
     "pair": TWO,
     "history": (
         "No pattern says which part of a run’s name is its version. Start the dashboard with "
-        "*--history*, such as `--history '(?P<date>[0-9-]{10})'`."
+        "*--history*, such as `--history '(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})'`."
     ),
     "segments": (
         "No column divides these queries into segments. Open a file of queries with a column "

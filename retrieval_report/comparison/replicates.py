@@ -15,11 +15,13 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.corrections import corrected_column
+from retrieval_report.comparison.loss_test import fewest
 from retrieval_report.comparison.new_draws import enough_runs, new_runs
 from retrieval_report.comparison.verdicts import (
     ALPHA,
     EQUAL,
     NO_WORSE,
+    NOT_DECIDED,
     NOT_OVER_RUNS,
     NOTHING_TO_COMPARE,
     SAFE,
@@ -49,6 +51,7 @@ from retrieval_report.kernels.lists import Bools, Floats
 
 REPLICATES = schema("replicates")
 ONE_REPLICATE, ONE_QUERY = "one replicate", "one query"
+POWER = 0.8  # with which numbers of queries decide
 LEAST_LOG_P = -250.0  # of a p; below it is 0, since the square of its t is no number
 
 
@@ -489,7 +492,8 @@ def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) ->
     runs too: the larger p-values and the wider interval of the two tests, over queries alone
     and over runs and queries as in `replicate_pairs`. A verdict that other runs might not
     give is "not significant over runs". Pairs of which a model has one run, and no_worse by
-    the same lists, stay.
+    the same lists, stay. Numbers of queries allow for the runs; where no number would do, the
+    verdict is "not significant over runs", too.
     """
     models = {(row["metric"], row["cutoff"]): runs for row, runs in _of_models(scores, groups)}
     rows = list(no_worse.iter_rows(named=True))
@@ -509,7 +513,40 @@ def margins_over_runs(no_worse: pl.DataFrame, scores: object, groups: object) ->
                 row[name] = _outer(max, row[name], p)
                 if row["verdict"] == word and not significant(p):
                     row["verdict"] = NOT_OVER_RUNS
+            needed = row["queries_needed"]
+            for name, loss in (("queries_needed", 0.0), ("queries_if_observed", -lead)):
+                row[name] = _queries_over_runs(
+                    row[name], row["margin"] - loss, first.shape[1], parts
+                )
+            if row["verdict"] == NOT_DECIDED and needed and row["queries_needed"] is None:
+                row["verdict"] = NOT_OVER_RUNS
     return pl.DataFrame(rows, schema=no_worse.schema)
+
+
+def _queries_over_runs(
+    needed: int | None, lead: float, queries: int, parts: list[VariancePart]
+) -> int | None:
+    """Return how many queries show with probability 0.8 that a mean is ahead by a true ``lead``,
+    where of the queries alone some are ``needed``; None if these runs are too few or too far apart
+    for any number. ``parts`` are of so many ``queries``, and of runs.
+
+    >>> of_queries, of_runs = VariancePart(0.1**2 / 50, 49), VariancePart(0.005**2, 4)
+    >>> [_queries_over_runs(156, 0.02, 50, [of_queries, part]) for part in (of_queries, of_runs)]
+    [None, 350]
+    """
+    from scipy.special import ndtri, stdtrit
+
+    of_queries, *of_runs = parts
+    far = _reach(of_runs, 2 * ALPHA)
+    spread = math.fsum(part.variance for part in of_runs)
+
+    def passes(number: int) -> bool:
+        variance = of_queries.variance * queries / number
+        reach = math.sqrt(variance * float(stdtrit(number - 1, ALPHA)) ** 2 + far)
+        return lead >= reach + float(ndtri(POWER)) * math.sqrt(variance + spread)
+
+    over_runs = fewest(passes) if needed else None
+    return over_runs and max(over_runs, needed or 0)
 
 
 def _outer(
