@@ -14,7 +14,7 @@ from records import NAMED, OpenedData, Upload
 from retrieval_report.contracts.arguments import ColumnNames, repeated
 from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.contracts.warning import noticed
-from retrieval_report.contracts.wording import speaking_to
+from retrieval_report.contracts.wording import advice, setting, speaking_to
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, frame_from
 from retrieval_report.reading.formats import detect_format
@@ -86,6 +86,9 @@ def read_tables(
             queries=queries and _read([opened(queries)], QUERIES),
         )
         data = OpenedData(name, study, items and read_texts(items))
+        if "weight" in study.frames.get("queries", read).columns:
+            chosen = setting("average", "weighted")
+            notes.append(advice("weights of queries count only if you pass {}", chosen))
         notes += [note for source in sources for note in _left_out(source, columns)]
     return replace(data, notes=tuple(notes))
 

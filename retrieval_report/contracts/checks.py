@@ -140,6 +140,7 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     number, location = _where(frame, ~pl.struct(keys).is_first_distinct())
     repeated = "1 row repeats" if number == 1 else f"{number} rows repeat"
     collapsed = setting("group", ..., function="collapse")
+    of_runs = setting("replicate", ..., function="Study")
     cure = "keep one row of each" + in_python(f", e.g. with .unique({list(keys)!r})")
     if what == "rankings":
         # One row of each would merge two systems in silence, unless their values agree.
@@ -148,6 +149,7 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
         cure = f"the rows are identical: {cure}; " if same else ""
         cure += "repeated items push scores above 1; do they belong to several models or "
         cure += "runs? Then a column 'model' must tell them apart"
+        cure += advice(", or the column of their seeds ({})", of_runs)
         cure += advice("; if they are chunks of documents, collapse them ({})", collapsed)
         cure = _only_item(frame) or cure
     raise DataError(f"{what}: {repeated} another's {', '.join(keys)}; {location}; {cure}")
