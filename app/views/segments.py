@@ -6,7 +6,12 @@ import streamlit as st
 from chart_display import say
 from page import Page
 from retrieval_report.comparison.segments import NO_VALUE
-from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
+from retrieval_report.comparison.verdicts import (
+    NO_SCORE,
+    NOT_SIGNIFICANT,
+    OTHER_WINNER,
+    SAME_WINNER,
+)
 from retrieval_report.writing.names import EQUALS, listed
 from tables import frame_table, leaderboard_table
 from text import plain
@@ -49,17 +54,19 @@ def _headline(segments: pl.DataFrame, by: str) -> None:
     winners = [plain(name, 60) for name in segments["overall_winner"][0].split(EQUALS)]
     best, s = listed(winners), "s" * (len(winners) == 1)
     others = segments.filter(verdict=OTHER_WINNER)["segment"]
-    unsure = segments.filter(verdict=NOT_SIGNIFICANT).height
+    unsure = segments.remove(pl.col("verdict").is_in([OTHER_WINNER, SAME_WINNER, NO_SCORE]))
     if len(others):
         names = ", ".join(plain(name, 60) for name in others)
         st.warning(
             f"Another model than {best} wins if {plain(by, 60)} is {names}; this is significant."
         )
-    elif unsure:
+    elif unsure.height:
+        known = "the difference is not significant after correction for the numbers of models and segments"
+        doubts = "its lead there is not safe, as the column Verdict says"
+        why = known if (unsure["verdict"] == NOT_SIGNIFICANT).all() else doubts
         st.warning(
-            f"{best} lead{s} overall. In {unsure} of {segments.height} segments another model "
-            "has the higher score, but the difference is not significant after correction for the "
-            "numbers of models and segments."
+            f"{best} lead{s} overall. In {unsure.height} of {segments.height} segments another "
+            f"model has the higher score, but {why}."
         )
     else:
         scored = " that has a score" if segments["winner"].has_nulls() else ""

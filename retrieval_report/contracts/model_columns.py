@@ -294,7 +294,8 @@ segments: stats.segment_winners
       winner, on the queries of both
   difference_std family_p
   segments_p | chance | p (segments) | family_p after Holm's correction over the segments
-  verdict | | | same winner, other winner, not significant, or no score of any model
+  verdict | | | same winner, other winner, not significant, no score of any model, or why the
+      significant lead of another winner is not safe
 
 costs: stats.cost_table
   cost | text | Cost | the kind of cost

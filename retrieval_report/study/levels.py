@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import polars as pl
 
@@ -38,6 +38,7 @@ from retrieval_report.scoring.health import AT_RANDOM, health_of
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.study.caveats import model_text
+from retrieval_report.study.segments import with_doubts
 from retrieval_report.study.study_data import (
     ROW_OPTIONS,
     Draws,
@@ -56,6 +57,7 @@ from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
 
 if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
     from retrieval_report.ties.nearest_labels import NearestLabels
     from retrieval_report.ties.thresholds import Thresholds
 
@@ -538,7 +540,8 @@ class LevelledStudy:
     def segments(self) -> pl.DataFrame:
         """The result of :func:`segment_winners` for the column ``by`` of the
         queries; empty without it. All means are by the study's average, those of a segment over its
-        queries.
+        queries. Where the lead of another winner is significant, but not safe, the verdict is that
+        of the pair on these queries, such as "lists are cut".
         """
 
         def winners(scores: pl.DataFrame, queries: pl.DataFrame, by: str) -> pl.DataFrame:
@@ -548,7 +551,8 @@ class LevelledStudy:
                 scores = pl.concat(parts).select(scores.columns)
             return segment_winners(scores, queries, by, overall=overall)
 
-        return self._by_level(winners, self._view.by)
+        segments = self._by_level(winners, self._view.by)
+        return with_doubts(segments, cast("Study", self._undrawn), str(self._view.by))
 
     @answer
     def dataset_scores(self) -> pl.DataFrame:

@@ -54,7 +54,7 @@ def test_a_segment_has_no_decision_but_who_leads_and_how_safely():
 
 
 def test_another_winner_is_named():
-    best, worst = "A b c d", "d c b A"
+    best, worst = "A b c d", "b A c d"
     english = [worst, best] * 20
     rankings = lettered({"english": english, "its copy": english, "german": [best, worst] * 20})
     queries = pl.DataFrame(
