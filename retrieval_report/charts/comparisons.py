@@ -32,7 +32,7 @@ TIPS = (
 SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
 MOST_LIKELY = 0.5  # the probability of a reversal from which on tiles are as dark as they get
 READ = (
-    "below the diagonal: column − row of expected scores, * if significant; above: probability "
+    "below the diagonal: column − row of expected scores, * if significant over the queries; above: probability "
     "that random tie order reverses the pair"
 )
 MARKS = {"none": "not known", "?": "missing items could, too"}  # in tiles above
